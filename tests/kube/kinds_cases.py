@@ -136,6 +136,51 @@ class Kinds(KindsCase):
     def test_a_ray_cluster_is_a_gang(self):
         self.ray("rayclusters", "notebook", self.RAY)
 
+    def test_a_ray_cluster_that_runs_grows_beside_its_head_and_shrinks(self):
+        cluster = self.make("rayclusters", "autoscaled", self.RAY)
+        path = f"{path_of('rayclusters', 'borrower')}/autoscaled"
+        workers = [{**self.RAY["workerGroupSpecs"][0], "replicas": 2}]
+        self.make_pod("head", cluster, gpus=0)
+        self.make_pod("worker-1", cluster)
+        self.await_bound(2, "borrower")
+        self.job("owner", "other", 1, 8)
+        self.await_bound(1, "owner")
+        self.api.patch(path, {"spec": {"workerGroupSpecs": workers}})
+        self.make_pod("worker-2", cluster)
+        eventually(lambda: "1 of its 2 pods run" in str(self.reason("borrower", "worker-2")),
+                   "it is said why the other one waits")
+        self.api.delete(f"{BATCH}/owner/jobs/other?propagationPolicy=Background")
+        self.await_bound(3, "borrower")
+        self.api.patch(path, {"spec": self.RAY})
+        self.api.delete("/api/v1/namespaces/borrower/pods/worker-1")
+        self.job("owner", "other", 1, 8)
+        self.await_bound(1, "owner", "other")
+        self.await_bound(2, "borrower")
+        self.assertFalse(self.is_suspended("rayclusters", "autoscaled"))
+
+    def test_gpus_of_pods_that_have_succeeded_go_to_others_while_the_job_runs(self):
+        self.job("owner", "train", 4, 4)
+        self.await_bound(4, "owner", "train")
+        self.job("owner", "next", 2, 4)
+        done = [pod["metadata"]["name"] for pod in self.pods("owner")
+                if "nodeName" in pod["spec"]][:2]
+        self.stays(lambda: self.bound("owner", "next") == 0)
+        for name in done:
+            self.api.patch(f"/api/v1/namespaces/owner/pods/{name}/status",
+                           {"status": {"phase": "Succeeded"}})
+        self.await_bound(2, "owner", "next")
+        self.assertEqual(self.refused_by_kubelets(), [])
+        job = self.api.get(f"{BATCH}/owner/jobs/train")
+        self.assertFalse(job["spec"]["suspend"])
+        self.assertEqual(job["status"]["succeeded"], 2)
+
+    def test_a_job_that_is_scaled_up_while_it_runs_grows(self):
+        self.api.create(f"{BATCH}/owner/jobs", {"metadata": {"name": "queue"}, "spec": {
+            "parallelism": 1, "template": {"spec": template(8)}}})
+        self.await_bound(1, "owner")
+        self.api.patch(f"{BATCH}/owner/jobs/queue", {"spec": {"parallelism": 2}})
+        self.await_bound(2, "owner")
+
     def test_a_ray_job_is_a_gang_with_its_cluster(self):
         self.ray("rayjobs", "sweep", {"entrypoint": "true", "rayClusterSpec": self.RAY})
 

@@ -378,8 +378,7 @@ class Life : World {
     void look_at_reasons() {
         std::map<std::string, bool> says;  // by gang
         for (const auto& [key, pod] : all("pods")) {
-            const bool waits =
-                pod->scheduler == "berth" && pod->node.empty() && pod->end.empty();
+            const bool waits = pod->scheduler == "berth" && pod->node.empty() && pod->end.empty();
             const std::string& gang = pod->owner.empty() ? pod->uid : pod->owner;
             if (waits) says["gang " + gang + " waits and nobody says why"] |= !pod->reason.empty();
         }
