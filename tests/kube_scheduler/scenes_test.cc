@@ -378,6 +378,33 @@ TEST_CASE("a Job that is scaled down while it runs gives back what its pods have
     CHECK(scene.bound("ml/train") == 2);
 }
 
+TEST_CASE("whose victims still leave when the leader is killed gets what it was promised") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 1, 8);
+    scene.pass(100);
+    REQUIRE(scene.bound("borrower/long") == 1);
+    scene.add_job("owner", "urgent", 1, 8);
+    scene.pass(1);
+    scene.are_jobs_controlled = false;
+    scene.pass(2);
+    REQUIRE(scene.job("borrower/long")->is_suspended);
+    REQUIRE(scene.bound("borrower/long") == 1);
+    scene.fail_over();
+    scene.pass(5);
+    CHECK(scene.bound("owner/urgent") == 0);
+    scene.are_jobs_controlled = true;
+    scene.pass(6);
+    CHECK(scene.bound("owner/urgent") == 1);
+    CHECK(scene.job("borrower/long")->is_suspended);
+    CHECK(scene.resumptions == 0);
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(6);
+    CHECK(scene.bound("borrower/long") == 1);
+}
+
 TEST_CASE("a Job of which pods have succeeded is paused and resumed with those that are left") {
     Scene scene;
     scene.set_node("n1");
