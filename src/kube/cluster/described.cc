@@ -139,6 +139,8 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
 
 }  // namespace
 
+bool may_be_paused(const Gang& gang) { return gang.is_owned || may_be_deleted(gang); }
+
 base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& project) {
     if (const std::string trouble = gang.trouble(); !trouble.empty()) return base::invalid(trouble);
     BERTH_TRY(parts, parts_of(gang));
@@ -153,7 +155,7 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& projec
     if (gang.living() == 0 && receipt) spec.priority = receipt->priority;
     if (gang.ask().priority_class->empty()) spec.priority = model::default_priority(spec.kind);
     spec.preemptible =
-        spec.priority < model::kNotPreemptibleFrom && (gang.is_owned || may_be_deleted(gang));
+        spec.priority < model::kNotPreemptibleFrom && may_be_paused(gang) && !project.is_protected;
     spec.tasks_min = spec.tasks_max = std::max(parts.front().pods, 1);
     for (std::size_t at = 1; at < parts.size(); ++at) add_companion(spec, parts[at]);
     BERTH_TRY_VOID(model::check_limits(spec));

@@ -134,7 +134,8 @@ bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
     // What its template does not say, its pods did.
     if (gang->is_paused()) {
         return spec && cluster::ask_alike(*spec, taken.spec) &&
-               spec->tasks_min == taken.spec.tasks_min && spec->project == taken.spec.project;
+               spec->tasks_min == taken.spec.tasks_min && spec->project == taken.spec.project &&
+               spec->preemptible == taken.spec.preemptible;
     }
     return spec && *spec == taken.spec;
 }
