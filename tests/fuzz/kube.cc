@@ -12,6 +12,7 @@
 #include "kube/client/outcome.h"
 #include "kube/client/watch.h"
 #include "kube/objects/declared.h"
+#include "kube/objects/disruption_budget.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
 #include "model/limits.h"
@@ -65,6 +66,12 @@ void kube_watch(std::string_view input) {
         };
         if (read_as([&](JsonReader& reader) { pod = read_pod(reader, pods); })) check(pod.meta);
         if (read_as([&](JsonReader& reader) { node = read_node(reader, nodes); })) check(node.meta);
+        DisruptionBudget budget;
+        if (read_as([&](JsonReader& r) { budget = read_disruption_budget(r, pods.meta); })) {
+            check(budget.meta);
+            const bool selects_it = selects(budget, *pod.meta.labels);
+            expect(budget.problem.empty() || selects_it, "what cannot be read selects every pod");
+        }
         (void)read_as([](JsonReader& reader) { read_status(reader); });
         return true;
     });

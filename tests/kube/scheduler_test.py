@@ -112,6 +112,40 @@ class Placing(SchedulerCase):
         self.await_bound(1, "owner", "urgent")
         self.assertEqual([pod["metadata"]["name"] for pod in self.pods("borrower")], ["stays"])
 
+    def test_a_job_under_a_disruption_budget_is_not_paused_and_waits_for_its_quota(self):
+        self.start_deciding()
+        self.project("owner", 8)
+        self.project("borrower", 8)
+        budgets = "/apis/policy/v1/namespaces/borrower/poddisruptionbudgets"
+        self.api.create(budgets, {"metadata": {"name": "guard"}, "spec": {
+            "minAvailable": 1, "selector": {"matchExpressions": [
+                {"key": "batch.kubernetes.io/job-name", "operator": "In",
+                 "values": ["guarded", "above"]}]}}})
+        self.addCleanup(self.api.send, "DELETE", f"{budgets}/guard")
+        # The last one that came would be the first to go.
+        self.job("borrower", "plain", 1, 8)
+        self.await_bound(1, "borrower")
+        self.job("borrower", "guarded", 1, 8)
+        self.await_bound(2, "borrower")
+        self.job("owner", "urgent", 1, 8)
+        self.await_bound(1, "owner")
+        self.await_bound(0, "borrower", "plain")
+        self.assertEqual(self.bound("borrower", "guarded"), 1)
+        self.assertTrue(self.api.get(f"{BATCH}/borrower/jobs/plain")["spec"]["suspend"])
+        self.api.delete(f"{BATCH}/owner/jobs/urgent?propagationPolicy=Background")
+        self.await_bound(1, "borrower", "plain")
+        self.api.delete(f"{BATCH}/borrower/jobs/plain?propagationPolicy=Background")
+        self.job("borrower", "above", 1, 8)
+        above = eventually(lambda: [
+            pod["metadata"]["name"] for pod in self.pods("borrower")
+            if pod["metadata"]["name"].startswith("above")], "its pod is there")[0]
+        reason, message = eventually(lambda: self.reason("borrower", above)[1] and
+                                     self.reason("borrower", above), "it says why")
+        self.assertEqual(reason, "QuotaExceeded")
+        self.assertIn('because PodDisruptionBudget "guard" selects its pods', message)
+        self.api.delete(f"{budgets}/guard")
+        self.await_bound(1, "borrower", "above")
+
     def test_a_job_that_somebody_suspends_is_his(self):
         self.start_deciding()
         self.project("vision", 16)

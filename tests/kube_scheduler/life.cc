@@ -26,6 +26,8 @@ constexpr base::Duration kFailoverMost = seconds(16);
 constexpr base::Duration kPartlyMost = seconds(7);
 // Where nothing else goes wrong, what is there is known and waiting pods have said why by then.
 constexpr base::Duration kSettledMost = seconds(20);
+// Whoever leads knows of a budget by then, or places and pauses nobody.
+constexpr base::Duration kBudgetKnownMost = seconds(35);
 // Takes no pod of ours; somebody else binds some to it.
 constexpr const char* kApart = "apart";
 
@@ -49,6 +51,8 @@ class Life : World {
         server.store.on_event = [this, inner = server.store.on_event](const Event& event) {
             if (inner) inner(event);
             if (event.object->resource == "pods" && event.type == "MODIFIED") look_at_kubelets();
+            if (event.object->resource == "jobs" && event.type == "MODIFIED")
+                look_at_pause(*event.object);
         };
         nodes_ = static_cast<int>(dice_.between(1, 5));
         for (int node = 1; node <= nodes_; ++node) set_node("n" + std::to_string(node));
@@ -60,6 +64,9 @@ class Life : World {
         set_project("all", 2 * kNodeGpus);
         set_project("ml", dice_.between(0, 2) * kNodeGpus);
         set_project("web", dice_.between(0, 2) * kNodeGpus);
+        for (const char* name_space : {"ml", "web"}) {
+            if (dice_.chance(1, 2)) add_or_remove_budget(name_space);
+        }
     }
 
     std::vector<std::string> play() {
@@ -85,6 +92,8 @@ class Life : World {
         if (seconds(without) > kFailoverMost)
             found("nobody led for " + std::to_string(without) + " s after a leader was killed");
         met_.seconds_without = std::max(met_.seconds_without, without);
+        count_guarded();
+        while (!budgets_.empty()) remove_budget(budgets_.begin()->first);
         end_all();
         met_.suspended += suspensions;
         met_.resumed += resumptions;
@@ -182,7 +191,7 @@ class Life : World {
     // What people change while all goes on.
     void meddle() {
         const std::string project = dice_.chance(1, 2) ? "ml" : "web";
-        switch (dice_.index(4)) {
+        switch (dice_.index(5)) {
             case 0:
                 return set_project(project, dice_.between(0, 2) * kNodeGpus,
                                    dice_.chance(1, 2) ? R"(,"parent":"all")" : "");
@@ -190,6 +199,44 @@ class Life : World {
                 return set("pools", "apart", R"("spec":{"nodeSelector":{"app":"train"}})");
             case 2: return remove("pools", "/apart");
             case 3: return suspend_or_resume();
+            case 4: return add_or_remove_budget(project);
+        }
+    }
+
+    // Of the pods of one namespace that serve.
+    void add_or_remove_budget(const std::string& name_space) {
+        if (budgets_.contains(name_space)) return remove_budget(name_space);
+        set_budget(name_space, "serve");
+        budgets_[name_space] = time.now();
+    }
+
+    void remove_budget(const std::string& name_space) {
+        remove("poddisruptionbudgets", name_space + "/serve");
+        budgets_.erase(name_space);
+    }
+
+    // Whether a budget selects its pods that was known before it came.
+    bool is_guarded(const Object& job) const {
+        const auto budget = budgets_.find(job.name_space);
+        return job.app == "serve" && budget != budgets_.end() &&
+               budget->second + kBudgetKnownMost < came_.at(job.uid);
+    }
+
+    // What cannot start whole, or stays whole, is taken back for nobody.
+    void look_at_pause(const Object& now) {
+        const Held before = server.store.find("jobs", now.key());
+        if (before->is_suspended || !now.is_suspended || users_.contains(now.uid)) return;
+        const std::string& receipt = now.annotations.at("berth.dev/last-pause");
+        const bool is_for_another = receipt.find(R"("for":"")") == std::string::npos;
+        if (is_for_another && is_guarded(now))
+            found("job " + now.name + " was paused, and a disruption budget selects its pods");
+    }
+
+    void count_guarded() {
+        for (const auto& [key, job] : all("jobs")) {
+            const auto pods = pods_of(*job);
+            const auto runs = [](const Held& pod) { return !pod->node.empty(); };
+            met_.guarded += is_guarded(*job) && !pods.empty() && std::ranges::all_of(pods, runs);
         }
     }
 
@@ -264,7 +311,8 @@ class Life : World {
         made.resource = dice_.chance(1, 3) ? "pods" : "jobs";
         made.parallelism = static_cast<int>(dice_.between(1, 5));
         if (dice_.chance(1, 2)) made.completions = static_cast<int>(dice_.between(1, 8));
-        server.store.create(made);
+        if (dice_.chance(1, 3)) made.app = "serve";
+        came_[server.store.create(made)->uid] = time.now();
     }
 
     // A pod of a Job that ends when so many have.
@@ -434,6 +482,8 @@ class Life : World {
     std::set<std::string> scaled_;  // Jobs that were given another parallelism, by uid
     std::set<std::string> users_;  // Jobs that users have suspended, by uid
     std::map<std::string, base::TimePoint> partly_, miscounted_, silent_;
+    std::map<std::string, base::TimePoint> budgets_;  // since when, by namespace
+    std::map<std::string, base::TimePoint> came_;  // objects, by uid
     std::vector<std::string> found_;
     int nodes_ = 0;
 };

@@ -23,6 +23,7 @@ struct Met {
     std::uint64_t unknown = 0;  // binds whose answer was lost
     std::uint64_t given_back = 0;
     std::uint64_t bound_apart = 0;  // by somebody else
+    std::uint64_t guarded = 0;  // Jobs that ran under a disruption budget in the end
 };
 
 // What does not hold, one line each.

@@ -15,11 +15,12 @@ int main(int argc, char** argv) {
     });
     std::cout << met.bound << " pods bound, " << met.bound_apart << " by others, " << met.unknown
               << " answers lost, " << met.given_back << " gangs given back, " << met.suspended
-              << " Jobs suspended, " << met.resumed << " resumed; leaders: " << met.killed
-              << " killed, " << met.ended << " ended by themselves, at most " << met.seconds_without
+              << " Jobs suspended, " << met.resumed << " resumed, " << met.guarded
+              << " running under a disruption budget; leaders: " << met.killed << " killed, "
+              << met.ended << " ended by themselves, at most " << met.seconds_without
               << " s without one\n";
     for (const std::uint64_t count : {met.bound, met.bound_apart, met.unknown, met.suspended,
-                                      met.resumed, met.killed, met.ended}) {
+                                      met.resumed, met.guarded, met.killed, met.ended}) {
         if (count > 0) continue;
         std::cout << "one of these never happened\n";
         return 1;

@@ -30,6 +30,16 @@ void World::set_project(const std::string& name, std::int64_t quota, const std::
             more + "}");
 }
 
+void World::set_budget(const std::string& name_space, const std::string& app) {
+    Object budget;
+    budget.resource = "poddisruptionbudgets";
+    budget.name_space = name_space;
+    budget.name = app;
+    budget.content_json = R"("spec":{"maxUnavailable":1,"selector":{"matchLabels":{"app":")" + app +
+                          R"("}}},"status":{"disruptionsAllowed":1})";
+    server.store.create(budget);
+}
+
 void World::remove(const std::string& resource, const std::string& key) {
     if (const Held found = server.store.find(resource, key)) server.store.remove(found);
 }
@@ -95,6 +105,7 @@ void World::control_jobs() {
             pod.name = next_name(job->name);
             pod.gpus = job->gpus;
             pod.owner = job->uid;
+            pod.app = job->app;
             server.store.create(pod);
         }
     }

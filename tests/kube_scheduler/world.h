@@ -47,6 +47,8 @@ class World {
     void set_node(const std::string& name, int gpus = kNodeGpus, const std::string& more = "");
     // `more`: further fields of its spec, as ,"parent":"p". It has the namespace of its name.
     void set_project(const std::string& name, std::int64_t quota, const std::string& more = "");
+    // A PodDisruptionBudget of pods with this label app.
+    void set_budget(const std::string& name_space, const std::string& app);
     void set(const std::string& resource, const std::string& name, const std::string& content_json);
     void remove(const std::string& resource, const std::string& key);
 

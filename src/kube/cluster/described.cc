@@ -139,6 +139,8 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
 
 }  // namespace
 
+bool may_be_paused(const Gang& gang) { return gang.is_owned || may_be_deleted(gang); }
+
 base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& project) {
     if (const std::string trouble = gang.trouble(); !trouble.empty()) return base::invalid(trouble);
     BERTH_TRY(parts, parts_of(gang));
@@ -153,7 +155,7 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& projec
     if (gang.living() == 0 && receipt) spec.priority = receipt->priority;
     if (gang.ask().priority_class->empty()) spec.priority = model::default_priority(spec.kind);
     spec.preemptible =
-        spec.priority < model::kNotPreemptibleFrom && (gang.is_owned || may_be_deleted(gang));
+        spec.priority < model::kNotPreemptibleFrom && may_be_paused(gang) && !project.is_protected;
     spec.tasks_min = spec.tasks_max = std::max(parts.front().pods, 1);
     spec.elastic = model::Elastic::Grow;
     for (std::size_t at = 1; at < parts.size(); ++at) add_companion(spec, parts[at]);
@@ -166,18 +168,40 @@ base::Duration grace_of(const Gang& gang) {
     return std::chrono::seconds(std::clamp<std::int64_t>(gang.ask().grace_s, 0, kYear));
 }
 
+namespace {
+
+// Whoever lent GPUs before a budget came gets them back: what runs is protected within the quota.
+class Protected {
+  public:
+    bool fits(const ProjectPools& project, const std::vector<const Pod*>& running) {
+        base::MilliGpu& held = held_[project.name];
+        base::MilliGpu more{0};
+        for (const Pod* pod : running) more += base::gpus(pod->held().of(kGpuResource));
+        if (held + more > project.quota) return false;
+        held += more;
+        return true;
+    }
+
+  private:
+    std::map<std::string, base::MilliGpu> held_;
+};
+
+}  // namespace
+
 Described describe(const Gangs& gangs, const std::map<std::string, model::Node>& nodes,
                    const std::function<ProjectPools(const Gang&)>& project_of, Strangers& strangers,
                    base::TimePoint now) {
     Described made;
     Rooms rooms(nodes);
+    Protected safe;
     std::vector<const Gang*> order;
     for (const auto& [uid, gang] : gangs.all()) order.push_back(&gang);
     std::ranges::stable_sort(order, {}, [](const Gang* gang) { return gang->meta().created; });
     for (const Gang* gang : order) {
         const std::vector<const Pod*> running = bound(*gang);
         if (running.empty() && !gang->is_complete() && !gang->is_paused()) continue;
-        const ProjectPools project = project_of(*gang);
+        ProjectPools project = project_of(*gang);
+        if (project.is_protected) project.is_protected = safe.fits(project, running);
         auto spec = job_of(*gang, project);
         const auto parts = parts_of(*gang);
         if (project.name.empty() || !spec || !parts || !rooms.take(running)) {

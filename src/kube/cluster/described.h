@@ -19,11 +19,17 @@
 
 namespace berth::kube::cluster {
 
-// A project, and the pools in which its jobs may run; none: the default one.
+// What a gang has by where it is: its project, and the pools in which its jobs may run; none: the
+// default one.
 struct ProjectPools {
     std::string name;  // empty: it is none
     std::vector<std::string> pools = {};
+    bool is_protected = false;  // by a PodDisruptionBudget: it is not paused
+    base::MilliGpu quota = model::kUnlimited;  // in the first of them
 };
+
+// Whether it may be paused for others where nothing else forbids that.
+bool may_be_paused(const Gang& gang);
 
 // What a gang asks as a job of a project, with so many tasks as it has pods at once.
 // Errors: Invalid, in words for its pods.

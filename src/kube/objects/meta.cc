@@ -47,7 +47,6 @@ Labels read_annotations(codec::JsonReader& reader, MetaPools& pools) {
     return labels;
 }
 
-// Labels that tell one pod of a set from the others.
 bool is_index(std::string_view label) {
     return label == "batch.kubernetes.io/job-completion-index" ||
            label == "apps.kubernetes.io/pod-index";
@@ -64,7 +63,7 @@ Labels read_labels(codec::JsonReader& reader, MetaPools& pools, std::int32_t& in
     Labels labels;
     each_field(reader, [&](std::string_view key) {
         if (is_index(key)) return index = read_index(reader), true;
-        if (key == "statefulset.kubernetes.io/pod-name") return false;  // its name again
+        if (!is_kept_label(key)) return false;
         Label& label = labels.emplace_back();
         label.key = pools.words.keep(key);
         label.value = read_word(reader, pools);
@@ -143,6 +142,15 @@ const std::string* find(const Labels& labels, std::string_view key) {
         if (*label.key == key) return &*label.value;
     }
     return nullptr;
+}
+
+bool is_kept_label(std::string_view key) {
+    return !is_index(key) && key != "statefulset.kubernetes.io/pod-name";
+}
+
+Interned<Labels> read_labels(codec::JsonReader& reader, MetaPools& pools) {
+    std::int32_t no_index = -1;
+    return kept(read_labels(reader, pools, no_index), pools);
 }
 
 Word read_word(codec::JsonReader& reader, MetaPools& pools) {

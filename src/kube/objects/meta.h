@@ -78,6 +78,11 @@ struct MetaPools {
 // Reads the value of "metadata". Without a uid or a name it fails the reader.
 Meta read_meta(codec::JsonReader& reader, MetaPools& pools);
 
+// The labels of a template, whose pods will have them.
+Interned<Labels> read_labels(codec::JsonReader& reader, MetaPools& pools);
+// False of a label that tells one pod of a set from the others: no Labels have it.
+bool is_kept_label(std::string_view key);
+
 // An object of which its metadata is all we ask: an owner of a kind we do not know, a Namespace.
 Meta read_object_meta(codec::JsonReader& reader, MetaPools& pools);
 

@@ -260,27 +260,12 @@ class SpecReader {
             const bool is_label = key == "matchExpressions";
             if (!is_label && key != "matchFields") return false;
             each_item(reader_, [&] {
-                term.push_back(
-                    read_requirement(is_label ? Requirement::On::Label : Requirement::On::Field));
+                term.push_back(read_requirement(reader_, pools_.meta));
+                if (!is_label) term.back().on = Requirement::On::Field;
             });
             return true;
         });
         return term;
-    }
-
-    Requirement read_requirement(Requirement::On on) {
-        Requirement requirement;
-        requirement.on = on;
-        each_field(reader_, [&](std::string_view key) {
-            if (key == "key") return requirement.key = word(), true;
-            if (key == "operator") return requirement.op = read_operator(reader_), true;
-            if (key == "values") {
-                each_item(reader_, [&] { requirement.values.push_back(word()); });
-                return true;
-            }
-            return false;
-        });
-        return requirement;
     }
 
     void read_tolerations() {
@@ -475,12 +460,31 @@ Pod read_pod(codec::JsonReader& reader, PodPools& pools) {
     return pod;
 }
 
-Interned<PodAsk> read_template(codec::JsonReader& reader, PodPools& pools) {
+PodTemplate read_template(codec::JsonReader& reader, PodPools& pools) {
     Pod pod;
+    PodTemplate made;
     each_field(reader, [&](std::string_view key) {
-        return key == "spec" && (SpecReader(reader, pools, true).read(pod), true);
+        if (key == "spec") return SpecReader(reader, pools, true).read(pod), true;
+        if (key != "metadata") return false;
+        each_field(reader, [&](std::string_view inner) {
+            return inner == "labels" && (made.labels = read_labels(reader, pools.meta), true);
+        });
+        return true;
     });
-    return pod.ask;
+    made.ask = pod.ask;
+    return made;
+}
+
+Requirement read_requirement(codec::JsonReader& reader, MetaPools& pools) {
+    Requirement requirement;
+    each_field(reader, [&](std::string_view key) {
+        if (key == "key") return requirement.key = read_word(reader, pools), true;
+        if (key == "operator") return requirement.op = read_operator(reader), true;
+        if (key != "values") return false;
+        each_item(reader, [&] { requirement.values.push_back(read_word(reader, pools)); });
+        return true;
+    });
+    return requirement;
 }
 
 }  // namespace berth::kube::objects

@@ -17,7 +17,7 @@ namespace berth::kube::objects {
 
 enum class Operator { In, NotIn, Exists, DoesNotExist, Gt, Lt, Unknown };
 
-// One condition on a node's label, or on its name.
+// One condition on a label, or on a node's name.
 struct Requirement {
     enum class On { Label, Field };
 
@@ -95,8 +95,16 @@ struct PodPools {
 };
 
 Pod read_pod(codec::JsonReader& reader, PodPools& pools);
+
 // What pods of a template will ask, before any is there. Admission may say more of them: their
-// scheduler, the number of their priority.
-Interned<PodAsk> read_template(codec::JsonReader& reader, PodPools& pools);
+// scheduler, the number of their priority; and the controller of their kind labels them.
+struct PodTemplate {
+    Interned<PodAsk> ask;
+    Interned<Labels> labels;
+};
+PodTemplate read_template(codec::JsonReader& reader, PodPools& pools);
+
+// Of a label: an entry of matchExpressions.
+Requirement read_requirement(codec::JsonReader& reader, MetaPools& pools);
 
 }  // namespace berth::kube::objects

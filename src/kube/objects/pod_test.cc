@@ -101,7 +101,7 @@ TEST_CASE("a template's pods request what the server will write into them") {
         "containers": [{"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}},
                        {"resources": {"limits": {"cpu": "500m"}}}]}})";
     JsonReader reader(text);
-    const Interned<PodAsk> ask = read_template(reader, pools);
+    const Interned<PodAsk> ask = read_template(reader, pools).ask;
     CHECK(ask->requests.cpu().value == 1500);
     CHECK(ask->requests.memory().value == 4LL << 30);
 }

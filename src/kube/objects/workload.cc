@@ -40,6 +40,12 @@ std::int32_t count_indexes(std::string_view text) {
     return count_of(count);
 }
 
+void read_pods_of(codec::JsonReader& reader, PodPools& pools, Part& part) {
+    PodTemplate made = read_template(reader, pools);
+    part.ask = std::move(made.ask);
+    part.labels = std::move(made.labels);
+}
+
 // --- conditions, which several kinds have
 
 // What a condition that is true says of the end.
@@ -87,7 +93,7 @@ void read_job_spec(codec::JsonReader& reader, PodPools& pools, Workload& job, Pr
         if (key == "parallelism") return progress.parallelism = read_count(reader), true;
         if (key == "completions") return progress.completions = read_count(reader), true;
         if (key == "suspend") return job.is_suspended = reader.read_bool(), true;
-        if (key == "template") return part.ask = read_template(reader, pools), true;
+        if (key == "template") return read_pods_of(reader, pools, part), true;
         if (key == "managedBy") {
             job.is_managed_elsewhere = reader.read_text() != "kubernetes.io/job-controller";
             return true;
@@ -203,7 +209,7 @@ Part read_ray_group(codec::JsonReader& reader, PodPools& pools, bool is_head) {
     std::int64_t hosts = 1;  // pods of each replica
     bool is_suspended = false;
     each_field(reader, [&](std::string_view key) {
-        if (key == "template") return part.ask = read_template(reader, pools), true;
+        if (key == "template") return read_pods_of(reader, pools, part), true;
         if (is_head) return false;
         if (key == "replicas") return replicas = read_count(reader), true;
         if (key == "numOfHosts") return hosts = read_count(reader), true;

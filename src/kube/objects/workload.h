@@ -52,6 +52,7 @@ struct Workload {
         std::string name;  // in its workload; empty: it has one part
         std::int32_t pods = 1;  // at once, from now on
         Interned<PodAsk> ask;
+        Interned<Labels> labels;  // that its template gives them
     };
 
     WorkloadKind kind = WorkloadKind::Job;

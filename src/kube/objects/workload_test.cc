@@ -121,6 +121,15 @@ TEST_CASE("a RayCluster: its head, and its workers with all their hosts") {
     CHECK(job.end == Workload::End::Complete);
 }
 
+TEST_CASE("the labels that a workload's template gives its pods") {
+    PodPools pools;
+    const Workload job = job_of(pools, R"(, "spec": {"template": {"spec": {"containers": []},
+        "metadata": {"labels": {"app": "train"}, "annotations": {"a": "b"}}}})");
+    REQUIRE(job.parts[0].labels->size() == 1);
+    CHECK(*find(*job.parts[0].labels, "app") == "train");
+    CHECK(job_of(pools, "").parts[0].labels->empty());
+}
+
 TEST_CASE("where a workload is") {
     PodPools pools;
     const Workload set = workload_of(WorkloadKind::JobSet, pools, "");

@@ -136,8 +136,9 @@ std::optional<int> GangJobs::other_size(const Gang* gang, const Taken& taken) co
     if (gang == nullptr || !gang->is_paused()) return {};
     std::string why;
     const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
-    const bool is_same =
-        spec && cluster::ask_alike(*spec, taken.spec) && spec->project == taken.spec.project;
+    const bool is_same = spec && cluster::ask_alike(*spec, taken.spec) &&
+                         spec->project == taken.spec.project &&
+                         spec->preemptible == taken.spec.preemptible;
     return is_same ? std::optional(spec->tasks_min) : std::nullopt;
 }
 
@@ -178,7 +179,8 @@ bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
     // What its template does not say, its pods did.
     if (gang->is_paused()) {
         return spec && cluster::ask_alike(*spec, taken.spec) &&
-               spec->tasks_min == taken.spec.tasks_min && spec->project == taken.spec.project;
+               spec->tasks_min == taken.spec.tasks_min && spec->project == taken.spec.project &&
+               spec->preemptible == taken.spec.preemptible;
     }
     return spec && *spec == taken.spec;
 }

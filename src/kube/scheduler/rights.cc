@@ -141,7 +141,12 @@ cluster::ProjectPools Rights::project_of(const cluster::Gang& gang, std::string&
         return {};
     }
     const auto found = projects_.find(project);
-    if (found != projects_.end()) return {project, pools_of(found->second)};
+    if (found != projects_.end()) {
+        const std::vector<std::string> pools = pools_of(found->second);
+        const model::Entitlement rights =
+            model::rights_in(found->second, pools.empty() ? model::kDefaultPool : pools.front());
+        return {.name = project, .pools = pools, .quota = rights.quota.value_or(base::MilliGpu{0})};
+    }
     why = "project " + project + " is not there: kubectl get projects shows those that are";
     return {};
 }

@@ -101,6 +101,11 @@ Told Scheduler::told() {
         }
         touch();
     };
+    told.budget = [this](const auto* before, const auto* now) {
+        if (budgets_.take(before, now))
+            gangs_.touch(*(now != nullptr ? now : before)->meta.name_space);
+        touch();
+    };
     const auto declared = [this](const auto* before, const auto* now) {
         rights_.take(before, now);
         touch();
@@ -225,14 +230,14 @@ base::Status Scheduler::begin() {
                                                         control::Ports{clock_, store_, binder_});
     jobs_ = std::make_unique<GangJobs>(GangJobs::Parts{*controller_, gangs_, strangers_, binder_,
                                                        [this](const Gang& gang, std::string& why) {
-                                                           return rights_.project_of(gang, why);
+                                                           return project_of(gang, why);
                                                        }},
                                        timers_);
     for (std::size_t i = 0; i < gangs.gangs.size(); ++i) {
         jobs_->adopt(gangs.gangs[i], job_at(i), gangs.jobs[i].spec);
     }
-    reasons_ =
-        std::make_unique<WaitReasons>(requests_, timers_, clock_, *controller_, gangs_, *jobs_);
+    reasons_ = std::make_unique<WaitReasons>(requests_, timers_, clock_, *controller_, gangs_,
+                                             budgets_, *jobs_);
     statuses_ = std::make_unique<Statuses>(requests_, timers_, clock_, *controller_, rights_);
     BERTH_TRY_VOID(controller_->recover());
     gangs_.touch_all();
@@ -257,12 +262,18 @@ base::Result<lifecycle::State> Scheduler::first_state(cluster::Described& gangs)
     return lifecycle::from_description(described(gangs));
 }
 
+cluster::ProjectPools Scheduler::project_of(const Gang& gang, std::string& why) const {
+    cluster::ProjectPools project = rights_.project_of(gang, why);
+    project.is_protected = budgets_.protects(gang);
+    return project;
+}
+
 cluster::Described Scheduler::gangs_now(cluster::Strangers& strangers) const {
-    const auto project_of = [this](const Gang& gang) {
+    const auto of_gang = [this](const Gang& gang) {
         std::string why;
-        return rights_.project_of(gang, why);
+        return project_of(gang, why);
     };
-    return cluster::describe(gangs_, nodes_.told(), project_of, strangers, clock_.now());
+    return cluster::describe(gangs_, nodes_.told(), of_gang, strangers, clock_.now());
 }
 
 model::Description Scheduler::described(const cluster::Described& gangs) const {

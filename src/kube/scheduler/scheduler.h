@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "control/controller.h"
+#include "kube/cluster/budgets.h"
 #include "kube/scheduler/events.h"
 #include "kube/scheduler/gang_jobs.h"
 #include "kube/scheduler/memory_store.h"
@@ -66,6 +67,7 @@ class Scheduler {
     void tell_core();
     void look_again();
     base::Status begin();
+    cluster::ProjectPools project_of(const cluster::Gang& gang, std::string& why) const;
     cluster::Described gangs_now(cluster::Strangers& strangers) const;
     model::Description described(const cluster::Described& gangs) const;
     base::Result<lifecycle::State> first_state(cluster::Described& gangs);
@@ -82,6 +84,7 @@ class Scheduler {
     Options options_;
     Watches watches_;  // before what keeps words and objects of its caches
     cluster::Gangs gangs_;
+    cluster::Budgets budgets_;
     cluster::Strangers strangers_;
     Rights rights_;
     Nodes nodes_;

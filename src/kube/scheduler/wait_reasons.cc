@@ -22,16 +22,24 @@ constexpr const char* kOverQuota = "QuotaExceeded";
 // With more requests than that on the way binds would wait.
 constexpr std::size_t kBusy = 16;
 
+std::string why_protected(const objects::DisruptionBudget& budget) {
+    const std::string name = "PodDisruptionBudget \"" + budget.meta.name + "\"";
+    if (budget.problem.empty()) return name + " selects its pods";
+    return name + " cannot be read: " + budget.problem;
+}
+
 }  // namespace
 
 WaitReasons::WaitReasons(client::Requests& requests, client::Timers& timers,
                          const ports::Clock& clock, control::Controller& controller,
-                         const cluster::Gangs& gangs, const GangJobs& jobs)
+                         const cluster::Gangs& gangs, const cluster::Budgets& budgets,
+                         const GangJobs& jobs)
     : requests_(requests),
       timers_(timers),
       clock_(clock),
       controller_(controller),
       gangs_(gangs),
+      budgets_(budgets),
       jobs_(jobs),
       timer_(timers) {
     timer_.start(kTick, [this] { tick(); });
@@ -61,8 +69,20 @@ void WaitReasons::tick() {
     timer_.start(kTick, [this] { tick(); });
 }
 
+// A quota may be in the way only because the gang may not be paused.
 std::optional<WaitReasons::Reason> WaitReasons::reason_of(const cluster::Gang& gang,
                                                           base::TimePoint since) const {
+    std::optional<Reason> reason = decided(gang, since);
+    if (!reason || reason->reason != kOverQuota || !cluster::may_be_paused(gang)) return reason;
+    const objects::DisruptionBudget* budget = budgets_.protector_of(gang);
+    if (budget == nullptr) return reason;
+    reason->key += " " + budget->meta.name;
+    reason->message += "; it cannot be paused because " + why_protected(*budget);
+    return reason;
+}
+
+std::optional<WaitReasons::Reason> WaitReasons::decided(const cluster::Gang& gang,
+                                                        base::TimePoint since) const {
     const std::string refusal = jobs_.refusal_of(gang.uid);
     const char* word = jobs_.is_over_quota(gang.uid) ? kOverQuota : kUnschedulable;
     if (!refusal.empty()) return Reason{word, "refused", refusal};

@@ -18,7 +18,7 @@
 #include "control/controller.h"
 #include "kube/client/requests.h"
 #include "kube/client/timers.h"
-#include "kube/cluster/gangs.h"
+#include "kube/cluster/budgets.h"
 #include "kube/scheduler/gang_jobs.h"
 
 namespace berth::kube::scheduler {
@@ -30,7 +30,8 @@ inline constexpr int kLooksPerSecond = 200;
 class WaitReasons {
   public:
     WaitReasons(client::Requests& requests, client::Timers& timers, const ports::Clock& clock,
-                control::Controller& controller, const cluster::Gangs& gangs, const GangJobs& jobs);
+                control::Controller& controller, const cluster::Gangs& gangs,
+                const cluster::Budgets& budgets, const GangJobs& jobs);
 
     // It changed: it may wait from now on, or no more.
     void look_at(Uid gang);
@@ -51,6 +52,7 @@ class WaitReasons {
 
     void tick();
     std::optional<Reason> reason_of(const cluster::Gang& gang, base::TimePoint since) const;
+    std::optional<Reason> decided(const cluster::Gang& gang, base::TimePoint since) const;
     std::optional<Reason> growth(model::JobId job) const;
     static std::optional<Reason> missing(const cluster::Gang& gang, base::Duration waited);
     // Whether it wrote something.
@@ -62,6 +64,7 @@ class WaitReasons {
     const ports::Clock& clock_;
     control::Controller& controller_;
     const cluster::Gangs& gangs_;
+    const cluster::Budgets& budgets_;
     const GangJobs& jobs_;
     std::map<Uid, Waiting> waiting_;
     Uid last_{};  // looked at

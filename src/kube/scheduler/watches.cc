@@ -21,6 +21,8 @@ Watches::Watches(client::Requests& requests, client::Timers& timers, Told told, 
       namespaces_(
           [this](codec::JsonReader& reader) { return Namespace{read_object_meta(reader, words_)}; },
           std::move(told.name_space)),
+      budgets_([this](codec::JsonReader& reader) { return read_disruption_budget(reader, words_); },
+               std::move(told.budget)),
       projects_([this](codec::JsonReader& reader) { return read_project(reader, words_); },
                 std::move(told.project)),
       pools_([this](codec::JsonReader& reader) { return read_pool(reader, words_); },
@@ -37,6 +39,7 @@ Watches::Watches(client::Requests& requests, client::Timers& timers, Told told, 
     watch({"/apis/berth.dev/v1alpha1/policies"}, policies_);
     watch({"/api/v1/nodes"}, nodes_);
     watch({"/api/v1/namespaces"}, namespaces_);
+    watch({"/apis/policy/v1/poddisruptionbudgets"}, budgets_);
     for (const objects::WorkloadTraits& kind : objects::kWorkloads) {
         workloads_.push_back(std::make_unique<client::Cache<objects::Workload>>(
             [this, kind = kind.kind](codec::JsonReader& reader) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does the scheduler see of the server? Caches of nodes, pods, workloads, namespaces and of
-// what people declared, each kept by a list and a watch. Changes are told as they come; until all
-// are synced nobody should decide by them.
+// What does the scheduler see of the server? Caches of nodes, pods, workloads, namespaces,
+// disruption budgets and of what people declared, each kept by a list and a watch. Changes are told
+// as they come; until all are synced nobody should decide by them.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,7 @@
 #include "kube/client/cache.h"
 #include "kube/client/reflector.h"
 #include "kube/objects/declared.h"
+#include "kube/objects/disruption_budget.h"
 #include "kube/objects/node.h"
 #include "kube/objects/workload.h"
 
@@ -31,6 +32,7 @@ struct Told {
     Change<objects::Pod> pod;
     Change<objects::Workload> workload;
     Change<Namespace> name_space;
+    Change<objects::DisruptionBudget> budget;
     Change<objects::DeclaredProject> project;
     Change<objects::DeclaredPool> pool;
     Change<objects::DeclaredPolicy> policy;
@@ -49,11 +51,12 @@ class Watches {
   private:
     objects::NodePools node_pools_;
     objects::PodPools pod_pools_;
-    objects::MetaPools words_;  // of namespaces and declarations
+    objects::MetaPools words_;  // of namespaces, budgets and declarations
     client::Cache<objects::Node> nodes_;
     client::Cache<objects::Pod> pods_;
     std::vector<std::unique_ptr<client::Cache<objects::Workload>>> workloads_;  // by kind
     client::Cache<Namespace> namespaces_;
+    client::Cache<objects::DisruptionBudget> budgets_;
     client::Cache<objects::DeclaredProject> projects_;
     client::Cache<objects::DeclaredPool> pools_;
     client::Cache<objects::DeclaredPolicy> policies_;

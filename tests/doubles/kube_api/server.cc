@@ -326,7 +326,7 @@ Server::Answer Server::write_pod(const Request& request, const std::string& part
             return {422, status_of(422, "Invalid", "metadata.uid: field is immutable")};
         }
         Object now = *pod;
-        const auto& condition = body.find("status")->find("conditions")->items.at(0);
+        const codec::Value& condition = body.find("status")->find("conditions")->items.at(0);
         now.reason = condition.find("reason")->text;
         now.message = condition.find("message")->text;
         return {200, store.change(now)->json};

@@ -55,9 +55,9 @@ std::string metadata_of(const Object& object) {
     return R"("metadata":{"name":)" + quoted(object.name) + R"(,"namespace":)" +
            quoted(object.name_space) + R"(,"uid":)" + quoted(object.uid) +
            R"(,"resourceVersion":)" + quoted(std::to_string(object.version)) +
-           R"(,"creationTimestamp":"2026-03-01T12:00:00Z","labels":{"app":"train","content":)" +
-           quoted(std::to_string(object.content)) + R"(},"annotations":)" + annotations_of(object) +
-           "," + owner + kManaged + "}";
+           R"(,"creationTimestamp":"2026-03-01T12:00:00Z","labels":{"app":)" + quoted(object.app) +
+           R"(,"content":)" + quoted(std::to_string(object.content)) + R"(},"annotations":)" +
+           annotations_of(object) + "," + owner + kManaged + "}";
 }
 
 // Of a pod, or of a Job's template: without what ends it.
@@ -96,9 +96,10 @@ std::string job_of(const Object& job) {
     return R"({"kind":"Job","apiVersion":"batch/v1",)" + metadata_of(job) +
            R"(,"spec":{"parallelism":)" + std::to_string(job.parallelism) +
            (job.completions > 0 ? R"(,"completions":)" + std::to_string(job.completions) : "") +
-           R"(,"suspend":)" + (job.is_suspended ? "true" : "false") + R"(,"template":{)" +
-           spec_of(job) + R"(}}},"status":{"succeeded":)" + std::to_string(job.succeeded) +
-           R"(,"conditions":[)" + end + "]}}";
+           R"(,"suspend":)" + (job.is_suspended ? "true" : "false") +
+           R"(,"template":{"metadata":{"labels":{"app":)" + quoted(job.app) + "}}," + spec_of(job) +
+           R"(}}},"status":{"succeeded":)" + std::to_string(job.succeeded) + R"(,"conditions":[)" +
+           end + "]}}";
 }
 
 std::string text_of(const Object& object) {

@@ -29,6 +29,7 @@ struct Object {
     int cpu = 4;            // that it requests
     std::string asks;       // for other resources: ,"rdma/hca":"1"
     std::string scheduler = "berth";  // whose the pod is
+    std::string app = "train";  // its label app, and that of a Job's pods
     std::string owner;      // uid of the Job that makes the pod
     bool is_suspended = false;  // of a Job
     int parallelism = 4;
@@ -36,7 +37,7 @@ struct Object {
     int succeeded = 0;      // pods of it
     std::string end;        // of a Job: Complete, Failed; of a pod: Succeeded, Failed
     std::string reason;     // why a pod waits
-    std::string message;    // the same, for people
+    std::string message;    // the same in words
     std::string content_json;   // "spec":{},"status":{}
     std::map<std::string, std::string> annotations;
     int content = 0;        // something that changes and is seen in a label
