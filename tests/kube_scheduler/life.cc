@@ -193,6 +193,7 @@ class Life : World {
         const std::string project = dice_.chance(1, 2) ? "ml" : "web";
         switch (dice_.index(5)) {
             case 0:
+                requoted_[project] = time.now();
                 return set_project(project, dice_.between(0, 2) * kNodeGpus,
                                    dice_.chance(1, 2) ? R"(,"parent":"all")" : "");
             case 1:  // of all nodes
@@ -215,11 +216,13 @@ class Life : World {
         budgets_.erase(name_space);
     }
 
-    // Whether a budget selects its pods that was known before it came.
+    // Whether a budget selects its pods that was known before it came, as its project's quota was.
     bool is_guarded(const Object& job) const {
         const auto budget = budgets_.find(job.name_space);
+        const auto quota = requoted_.find(job.name_space);
         return job.app == "serve" && budget != budgets_.end() &&
-               budget->second + kBudgetKnownMost < came_.at(job.uid);
+               budget->second + kBudgetKnownMost < came_.at(job.uid) &&
+               (quota == requoted_.end() || quota->second < came_.at(job.uid));
     }
 
     // What cannot start whole, or stays whole, is taken back for nobody.
@@ -253,6 +256,7 @@ class Life : World {
             case 1:
                 if (!now.node.empty() || used()[kApart] + now.gpus > kNodeGpus) return;
                 now.node = kApart;
+                came_[now.owner] = {};  // nobody has asked for its project's quota
                 ++met_.bound_apart;
                 break;
             case 2:
@@ -343,13 +347,15 @@ class Life : World {
         }
     }
 
-    // All of its pods are bound, and end well.
+    // Its pods are bound, and end well.
     void end_one() {
         for (const auto& [key, job] : all("jobs")) {
             const auto pods = pods_of(*job);
-            const bool runs = !pods.empty() && std::ranges::all_of(pods, [](const Held& pod) {
-                return !pod->node.empty();
-            });
+            const auto is_bound = [](const Held& pod) { return !pod->node.empty(); };
+            const bool has_grown =
+                scaled_.contains(job->uid);  // perhaps further than there is room
+            const bool runs = has_grown ? std::ranges::any_of(pods, is_bound)
+                                        : !pods.empty() && std::ranges::all_of(pods, is_bound);
             if (!runs || !job->end.empty() || dice_.chance(1, 2)) continue;
             for (const Held& pod : pods) server.store.remove(pod);
             Object now = *job;
@@ -483,6 +489,7 @@ class Life : World {
     std::set<std::string> users_;  // Jobs that users have suspended, by uid
     std::map<std::string, base::TimePoint> partly_, miscounted_, silent_;
     std::map<std::string, base::TimePoint> budgets_;  // since when, by namespace
+    std::map<std::string, base::TimePoint> requoted_;  // last, by project
     std::map<std::string, base::TimePoint> came_;  // objects, by uid
     std::vector<std::string> found_;
     int nodes_ = 0;
