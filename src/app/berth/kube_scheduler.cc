@@ -94,7 +94,9 @@ base::Result<std::unique_ptr<api::HttpServer>> listen(boost::asio::io_context& l
                                 },
                                 "", api::Hears::Anyone});
     BERTH_TRY(port, server->listen_tcp(place.address, place.port));
-    say("listens on " + place.address + ":" + std::to_string(port));
+    const bool is_v6 = place.address.find(':') != std::string::npos;
+    say("listens on " + (is_v6 ? "[" + place.address + "]" : place.address) + ":" +
+        std::to_string(port));
     return server;
 }
 
