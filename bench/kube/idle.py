@@ -8,6 +8,7 @@ import threading
 import time
 
 import berth
+import metrics
 import seen
 from control_plane import ControlPlane
 from report import Report
@@ -79,14 +80,22 @@ def measure(program, given):
             berth.until(lambda: seen.reached(watch.of("run"), "running") == pods, "they run", 300)
         quiet = span(plane, seconds / 4)
         reports = Reports(plane, nodes)
+        pages = berth.pages_of(plane)
+        before = metrics.read(pages)
         reports.start()
         busy = span(plane, seconds)
         reports.stop()
+        decisions = metrics.Times("berth_decision_seconds", before, metrics.read(pages))
     rate = sum(reports.sent) / busy.seconds
     report.add("node_changes_per_s", "nodes that reported a second", rate)
     report.add("own_cpu_percent", "of a processor, the scheduler itself", percent(busy, "berth"),
                "%", ("<=", 5))
     report.add("quiet_cpu_percent", "... where no node reports", percent(quiet, "berth"), "%")
+    report.add("decisions", "decisions meanwhile", int(decisions.count))
+    report.add("decision_p50_ms", "a decision, half of them at most",
+               decisions.quantile(0.5) * 1000, "ms")
+    report.add("decision_p99_ms", "... 99 of 100 at most", decisions.quantile(0.99) * 1000, "ms",
+               ("<=", 5))
     report.add("server_cpu_percent", "the API server", percent(busy, "kube-apiserver"), "%")
     return report
 

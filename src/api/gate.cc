@@ -40,6 +40,7 @@ std::optional<Response> Gate::refusal(const Peer& peer, const Sender& sender,
         if (peer.is_trusted) return {};
         return problem(403, "user " + peer.user + " may not use this server");
     }
+    if (hears_ == Hears::Anyone) return {};
     if (!sender.has_one_host || !is_this_machine(sender.host)) {
         return problem(421,
                        "wanted the header \"Host\" once, with localhost, 127.0.0.1 or [::1]; this "

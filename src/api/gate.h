@@ -6,7 +6,9 @@
 // the machine can reach: the request is for this server by one of its names (else 421: a page whose
 // name points here), from no page of another site (403), and shows the token (401). After
 // kWrongTokensMax wrong tokens within a minute the next ones are answered 429. The right one always
-// opens: nobody can shut its owner out by guessing, and 192 bits are not guessed.
+// opens: nobody can shut its owner out by guessing, and 192 bits are not guessed. Where the pages
+// are for anyone who reaches the port, such as probes and monitoring, all are heard, by whatever
+// name.
 #pragma once
 
 #include <array>
@@ -30,11 +32,14 @@ struct Sender {
     bool has_one_host = true;
 };
 
+enum class Hears { TokenHolders, Anyone };
+
 class Gate {
   public:
     using Clock = std::chrono::steady_clock;
 
-    explicit Gate(std::string token) : token_(std::move(token)) {}
+    explicit Gate(std::string token, Hears hears = Hears::TokenHolders)
+        : token_(std::move(token)), hears_(hears) {}
 
     // The answer to a request that may not be heard.
     std::optional<Response> refusal(const Peer& peer, const Sender& sender, Clock::time_point now);
@@ -43,6 +48,7 @@ class Gate {
     Response wrong_token(Clock::time_point now);
 
     std::string token_;
+    Hears hears_;
     std::array<Clock::time_point, kWrongTokensMax> wrong_{};  // the last ones, in a ring
     std::size_t next_wrong_ = 0;
     std::size_t wrong_seen_ = 0;

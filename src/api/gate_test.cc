@@ -69,3 +69,10 @@ TEST_CASE("wrong tokens are counted, and the right one opens whatever others hav
     CHECK(status_of(gate, with_token("localhost"), kNow) == 200);
     CHECK(status_of(gate, wrong, kNow + std::chrono::seconds{60}) == 401);
 }
+
+TEST_CASE("where anyone is heard no token is wanted, and any name is the server's") {
+    Gate gate("", Hears::Anyone);
+    CHECK(status_of(gate, {"", "10.1.2.3:8080", "", true}) == 200);
+    CHECK(status_of(gate, {"", "scheduler.example", "", true}) == 200);
+    CHECK(gate.refusal({true, false, "eve"}, {}, kNow)->status == 403);
+}

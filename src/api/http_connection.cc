@@ -181,7 +181,7 @@ bool HttpConnection::hear() {
                         message.count(http::field::host) == 1};
     const auto now = Clock::now();
     if (const auto refusal = gate_.refusal(peer_, sender, now)) return refuse(*refusal), false;
-    is_known_ = true;
+    is_known_ |= !is_brief_;
     parser_->is_heard = true;
     request_since_ = now;
     if (message[http::field::expect] != "100-continue" || parser_->request.is_done()) return true;

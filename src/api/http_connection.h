@@ -59,7 +59,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     ~HttpConnection();
 
     void start();
-    // From now on it hears one request that is answered soon: kept places are for those.
+    // From now on it hears one request that is answered soon: kept places are for those, and ports
+    // at which anyone may ask, who stays unknown.
     void be_brief() { is_brief_ = true; }
     // Says this instead of reading anything, and ends.
     void turn_away(const Response& answer);

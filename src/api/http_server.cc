@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
@@ -40,6 +41,14 @@ Response full(const std::string& whose, std::size_t most) {
                 kRetrySeconds);
 }
 
+// IPv4's are among IPv6's, where there are any.
+asio::ip::address all_addresses() {
+    const int socket = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return asio::ip::address_v4::any();
+    ::close(socket);
+    return asio::ip::address_v6::any();
+}
+
 // One that cannot even be told in turn. What it has sent may take this back from it.
 void hang_up(HttpConnection::Socket& socket, const Response& answer) {
     std::string text;
@@ -54,7 +63,8 @@ struct HttpServer::Impl {
     Impl(asio::io_context& io, HttpSettings settings)
         : loop(io),
           handler(std::move(settings.handler)),
-          gate(std::move(settings.token)),
+          hears(settings.hears),
+          gate(std::move(settings.token), settings.hears),
           local(io),
           network(io),
           sweep_timer(io) {
@@ -94,7 +104,8 @@ struct HttpServer::Impl {
     }
 
     // Of those that have shown no token yet the oldest goes when a new one comes: who means to ask
-    // has asked long before that.
+    // has asked long before that. Where none is wanted nobody shows one, and each is heard once: so
+    // a probe is heard whoever else holds connections.
     void welcome_network(HttpConnection::Socket socket) {
         boost::system::error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);
@@ -113,6 +124,7 @@ struct HttpServer::Impl {
             (*oldest)->turn_away(full("the TCP port has, without the token,", unknown));
         }
         add(network_clients, std::move(socket), network_peer());
+        if (hears == Hears::Anyone) network_clients.back()->be_brief();
     }
 
     void add(Connections& clients, HttpConnection::Socket socket, const Peer& peer) {
@@ -173,6 +185,7 @@ struct HttpServer::Impl {
 
     asio::io_context& loop;
     Handler handler;
+    Hears hears;
     Gate gate;
     Untaken untaken;
     stream_protocol::acceptor local;
@@ -211,19 +224,24 @@ base::Status HttpServer::listen_unix(const std::string& path) {
     return {};
 }
 
-base::Result<int> HttpServer::listen_tcp(int port) {
-    const tcp::endpoint place(asio::ip::address_v4::loopback(), static_cast<unsigned short>(port));
+base::Result<int> HttpServer::listen_tcp(int port) { return listen_tcp("127.0.0.1", port); }
+
+base::Result<int> HttpServer::listen_tcp(const std::string& address, int port) {
     boost::system::error_code error;
-    impl_->network.open(place.protocol(), error);
+    const asio::ip::address place =
+        address.empty() ? all_addresses() : asio::ip::make_address(address, error);
+    const tcp::endpoint endpoint(place, static_cast<unsigned short>(port));
+    if (!error) impl_->network.open(endpoint.protocol(), error);
     if (!error) impl_->network.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) impl_->network.bind(place, error);
+    if (!error && place.is_v6()) impl_->network.set_option(asio::ip::v6_only(false), error);
+    if (!error) impl_->network.bind(endpoint, error);
     if (!error) impl_->network.listen(asio::socket_base::max_listen_connections, error);
     if (error) {
         boost::system::error_code ignored;
         impl_->network.close(ignored);
         return base::fail(
             base::ErrorCode::Unavailable,
-            "cannot listen on 127.0.0.1:" + std::to_string(port) + ": " + error.message());
+            "cannot listen on " + address + ":" + std::to_string(port) + ": " + error.message());
     }
     impl_->accept(impl_->network, &Impl::welcome_network);
     return static_cast<int>(impl_->network.local_endpoint().port());

@@ -24,6 +24,7 @@ inline constexpr std::size_t kTurnedAwayMax = 64;  // that are being told so
 struct HttpSettings {
     Handler handler;
     std::string token;  // what TCP clients must show
+    Hears hears = Hears::TokenHolders;  // on TCP
 };
 
 class HttpServer {
@@ -36,6 +37,8 @@ class HttpServer {
     base::Status listen_unix(const std::string& path);
     // On 127.0.0.1; port 0 = any. Answers the port. Errors: Unavailable (taken).
     base::Result<int> listen_tcp(int port);
+    // The same on an address of this machine; empty: on all it has.
+    base::Result<int> listen_tcp(const std::string& address, int port);
 
     // No new connections.
     void stop_accepting();

@@ -27,8 +27,10 @@ void Controller::decide(Transaction& transaction) {
     if (next_wakeup_ && *next_wakeup_ <= now) needs_decision_ = true;
     if (!needs_decision_ || now < decide_from_) return;
     const model::TimePoint began = ports_.clock.now();
+    const auto exactly_began = std::chrono::steady_clock::now();
     const model::Plan plan = scheduling::decide(state_.cluster, policy_, now, memory_);
     const auto given_up = scheduling::given_up(state_.cluster, now);
+    settings_.decided(std::chrono::steady_clock::now() - exactly_began);
     decide_from_ = now + (ports_.clock.now() - began);
     needs_decision_ = false;
     // A wake-up that is due already would make the loop spin.

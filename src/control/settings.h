@@ -3,6 +3,7 @@
 // What is a controller given: how it is to work, and what it works through?
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -34,6 +35,8 @@ struct Settings {
     std::function<void(base::Duration)> wake = [](base::Duration) {};
     // These events are durable now; the state includes them.
     std::function<void(std::span<const model::Event>)> committed = [](auto) {};
+    // A decision was made, which took so long.
+    std::function<void(std::chrono::nanoseconds)> decided = [](auto) {};
 };
 
 struct Ports {

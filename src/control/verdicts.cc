@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/verdicts.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "scheduling/explain.h"
 
 namespace berth::control {
+namespace {
+
+constexpr base::Duration kMomentKnown = std::chrono::seconds(1);
+
+}  // namespace
 
 std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model::Policy& policy,
                                             model::TimePoint now, model::JobId id) {
-    if (sequence_ != state.sequence) renew(state);
+    if (sequence_ != state.sequence || now >= known_until_) renew(state);
     const cluster::Job* job = state.cluster.find_job(id);
     if (job == nullptr || !job->placed.empty()) return {};
     // The decision was carried out already: on this very state it would be empty (I5).
@@ -22,6 +30,7 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
                                  : scheduling::explain(state.cluster, policy, {}, now, id);
     // A delay depends on when the job came, which others of its line did at other times.
     if (verdict.detail != "preemption delay") known_.emplace(likeness, verdict);
+    if (verdict.detail == "minimum run") known_until_ = std::min(known_until_, now + kMomentKnown);
     verdict.job = id;
     verdict.position = 0;
     if (job->is_waiting()) {
@@ -35,6 +44,7 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
 void Verdicts::renew(const lifecycle::State& state) {
     sequence_ = state.sequence;
     known_.clear();
+    known_until_ = model::TimePoint::max();
 }
 
 }  // namespace berth::control

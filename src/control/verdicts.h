@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why do these jobs wait? Verdicts on demand, remembered until the next event. Jobs that stand in
-// the same line for the same thing share one explanation and differ in their position only, so
-// that a list of ten thousand waiting jobs costs a handful of explanations.
+// Why do these jobs wait? Verdicts on demand, remembered until the next event, and for a second
+// where one names the end of a minimum run, which is no event. Jobs that stand in the same line for
+// the same thing share one explanation and differ in their position only, so that a list of ten
+// thousand waiting jobs costs a handful of explanations.
 #pragma once
 
 #include <map>
@@ -43,6 +44,7 @@ class Verdicts {
     void renew(const lifecycle::State& state);
 
     std::int64_t sequence_ = -1;
+    model::TimePoint known_until_ = model::TimePoint::max();
     std::map<Likeness, model::Verdict> known_;
 };
 

@@ -10,6 +10,7 @@
 #include "scheduling/companions.h"
 #include "scheduling/group_places.h"
 #include "scheduling/kind_refusal.h"
+#include "scheduling/minimum_run_wait.h"
 #include "scheduling/most_together.h"
 #include "scheduling/others_in_the_way.h"
 #include "scheduling/place.h"
@@ -457,6 +458,11 @@ class Explainer {
         const bool others_hold = view_.allocated(cluster::kRoot) > allocated;
         if (const auto obstacle = keeps_from_pausing(); !obstacle.empty()) {
             return with(Reason::PoolFull, obstacle);
+        }
+        if (const auto wait = minimum_run_wait(view_, job_, counted_)) {
+            verdict_.used = wait->held;
+            verdict_.cause = moment_text(wait->first, view_.now);
+            return with(Reason::PoolFull, "minimum run");
         }
         if (waits_for_others(all_nodes(), job_.ask(), Moment::Now)) {
             verdict_.blockers.clear();

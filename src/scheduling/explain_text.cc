@@ -144,6 +144,12 @@ std::string full_text(const Verdict& verdict) {
     if (verdict.detail == "waste budget") {
         return " before 00:00 UTC: the unsaved work that pauses may destroy today is spent";
     }
+    if (verdict.detail == "minimum run") {
+        const bool is_one = verdict.used <= base::kWholeGpu;
+        return " before " + verdict.cause + ": " + base::format_gpus(verdict.used) +
+               (is_one ? " is held by a job within its minimum run"
+                       : " are held by jobs within their minimum run");
+    }
     return verdict.detail.empty() ? "" : " on nodes of the kind it asks";
 }
 

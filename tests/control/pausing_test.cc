@@ -188,3 +188,19 @@ TEST_CASE("work that the job says it saved is not lost any more") {
     world.step();
     CHECK(world.count("checkpoint_saved") == 2);
 }
+
+TEST_CASE("who waits for minimum runs is told so until one is over, which is no event") {
+    auto policy = berth::model::berth_policy();
+    policy.min_run_binds_all = true;
+    World world(policy);
+    world.run("a", 4);
+    world.run("a", 4);
+    const auto waiting = world.submit(World::job_of("b", 1));
+    world.step();
+    const auto detail = [&] { return world.controller->why(waiting->job)->detail; };
+    CHECK(detail() == "minimum run");
+    world.clock.advance(policy.min_run - 1s);
+    CHECK(detail() == "minimum run");
+    world.clock.advance(1s);
+    CHECK(detail() != "minimum run");
+}

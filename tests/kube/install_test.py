@@ -106,7 +106,7 @@ class Installation(InstallCase):
         self.assertEqual(deployment["replicas"], 2)
         container = deployment["template"]["spec"]["containers"][0]
         self.assertEqual((container["image"], container["args"]),
-                         ("example.org/berth:7", ["kube", "scheduler"]))
+                         ("example.org/berth:7", ["kube", "scheduler", "--listen", ":8080"]))
         for place in WEBHOOKS:
             self.assertEqual(self.names(place), set())
         versions = self.versions()

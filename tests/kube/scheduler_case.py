@@ -65,10 +65,10 @@ class SchedulerCase(InstallCase):
                 refused.append((event["verb"], resource))
         return used, refused
 
-    def start(self):
+    def start(self, *flags):
         """A scheduler, which ends with the test; it is known what it said."""
-        process = subprocess.Popen([self.PROGRAM, "kube", "scheduler", "--kubeconfig", self.config],
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([self.PROGRAM, "kube", "scheduler", "--kubeconfig", self.config,
+                                    *flags], stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.end, process)
         return process
 
@@ -88,6 +88,11 @@ class SchedulerCase(InstallCase):
             if line.startswith(beginning):
                 return line
         self.fail(f"the scheduler ended and never said {beginning!r}")
+
+    def start_listening(self):
+        """One with pages, and where they are."""
+        process = self.start("--listen", "127.0.0.1:0")
+        return process, self.await_line(process, "listens").split()[-1]
 
     def start_deciding(self):
         process = self.start()

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """berth kube scheduler on a real server: who is placed, who waits and is told why, who is paused
 for whom, and what a scheduler that takes over knows."""
+import contextlib
 import signal
+import socket
 import sys
 import time
 
 from install_case import KINDS
 from kube_case import eventually, main
 import kinds_cases
+import metrics
 from scheduler_case import ACCOUNT, BATCH, SYSTEM, SchedulerCase, template
 
 PROGRAM = sys.argv.pop(1)
@@ -308,6 +311,75 @@ class TakingOver(SchedulerCase):
         self.assertFalse(again["berth.dev/last-pause"]["paused"])
         self.assertGreaterEqual(again["berth.dev/history"]["attained_gpu_ms"], attained)
         self.assertEqual(self.refused_by_kubelets(), [])
+
+
+    def test_it_is_ready_when_it_decides_or_could_take_over(self):
+        self.plane.kill("kube-apiserver")
+        first, its = self.start_listening()
+        self.assertEqual(metrics.page(its, "/healthz"), (200, "ok\n"))
+        status, words = eventually(lambda: "Lease" in metrics.page(its, "/readyz")[1] and
+                                   metrics.page(its, "/readyz"), "it says what it lacks")
+        self.assertEqual(status, 503, words)
+        self.assertEqual(metrics.read(its)["berth_leads"], 0)
+        self.plane.restart("kube-apiserver")
+        eventually(self.plane.is_ready, "the API server is ready")
+        leads = (200, "leads, and decides\n")
+        eventually(lambda: metrics.page(its, "/readyz") == leads, "it leads")
+        self.assertEqual(metrics.read(its)["berth_leads"], 1)
+        second, others = self.start_listening()
+        self.await_line(second, "waits")
+        status, words = metrics.page(others, "/readyz")
+        self.assertEqual((status, words[:7]), (200, "waits: "))
+        self.assertEqual(metrics.read(others)["berth_leads"], 0)
+        first.kill()
+        eventually(lambda: metrics.page(others, "/readyz") == leads, "the other one leads")
+
+    def test_its_metrics_count_what_it_did(self):
+        _, its = self.start_listening()
+        eventually(lambda: metrics.page(its, "/readyz")[0] == 200, "it decides")
+        before = metrics.read(its)
+        self.project("owner", 16)
+        self.project("borrower", 0)
+        self.job("borrower", "long", 2, 8)
+        self.await_bound(2, "borrower")
+        self.job("owner", "urgent", 1, 8)
+        self.await_bound(1, "owner", "urgent")
+        after = metrics.read(its)
+        grown = {name: after[name] - before[name] for name in before if name.endswith("_total")}
+        self.assertEqual(grown["berth_pods_bound_total"], 3)
+        self.assertEqual(grown["berth_pauses_total"], 1)
+        self.assertEqual(grown["berth_binds_refused_total"], 0)
+        self.assertGreater(grown["berth_watch_events_total"], 0)
+        self.assertEqual((after['berth_jobs{state="paused"}'], after['berth_jobs{state="queued"}']),
+                         (1, 0))
+        times = metrics.Times("berth_decision_seconds", before, after)
+        self.assertGreaterEqual(times.count, 2)
+        self.assertGreater(times.quantile(0.5), 0)
+
+    def test_its_deployment_probes_pages_that_are_there(self):
+        _, its = self.start_listening()
+        eventually(lambda: metrics.page(its, "/readyz")[0] == 200, "it decides")
+        deployment = self.api.get(f"/apis/apps/v1/namespaces/{SYSTEM}/deployments/{ACCOUNT}")
+        container = deployment["spec"]["template"]["spec"]["containers"][0]
+        self.assertIn("--listen :8080", " ".join(container["args"]))
+        self.assertEqual(container["ports"],
+                         [{"name": "metrics", "containerPort": 8080, "protocol": "TCP"}])
+        for probe in ("livenessProbe", "readinessProbe"):
+            get = container[probe]["httpGet"]
+            self.assertEqual(get["port"], "metrics")
+            self.assertEqual(metrics.page(its, get["path"])[0], 200)
+        self.assertEqual(metrics.page(its, "/other")[0], 404)
+
+    def test_who_holds_connections_keeps_no_probe_from_its_page(self):
+        _, its = self.start_listening()
+        host, port = its.split(":")
+        with contextlib.ExitStack() as held:
+            for number in range(300):
+                one = held.enter_context(socket.create_connection((host, int(port))))
+                if number < 250:
+                    one.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                    one.recv(1)
+            self.assertEqual(metrics.page(its, "/healthz"), (200, "ok\n"))
 
 
 class Rights(SchedulerCase):

@@ -4,6 +4,7 @@
 // virtual time, beside an API server in memory.
 #include <doctest/doctest.h>
 
+#include "kube/scheduler/metrics.h"
 #include "kube_scheduler/scene.h"
 
 namespace berth::tests::kube_scheduler {
@@ -498,7 +499,8 @@ TEST_CASE("a gang that failed to start is placed when its project is there again
     scene.set_project("ml", 8);
     scene.server.is_bind_allowed = false;
     scene.add_pod("ml", "train", 8);
-    scene.pass(12);
+    scene.server.break_all();
+    scene.pass(2);
     scene.remove("projects", "/ml");
     scene.server.is_bind_allowed = true;
     scene.pass(30);
@@ -571,6 +573,51 @@ TEST_CASE("a node that is made again under its name is there") {
     scene.add_job("ml", "train", 1, 8);
     scene.pass(3);
     CHECK(scene.bound("ml/train") == 1);
+}
+
+// Among its metrics.
+bool says(const Process& process, const std::string& line) {
+    const std::string text = kube::scheduler::metrics_text(process.replica);
+    return text.find("\n" + line + "\n") != std::string::npos;
+}
+
+TEST_CASE("what was counted stays when it begins again") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("research", 8);
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "train", 2, 1);
+    scene.pass(100);
+    const auto has = [&](const std::string& line) { return says(*scene.process, line); };
+    CHECK(has("berth_leads 1"));
+    CHECK(has("berth_pods_bound_total 2"));
+    CHECK(has("berth_jobs{state=\"running\"} 1"));
+    CHECK_FALSE(has("berth_decision_seconds_count 0"));
+    scene.set_project("ml", 8, R"(,"parent":"research")");
+    scene.pass(10);
+    REQUIRE(scene.parent_of("ml") == "research");
+    CHECK(has("berth_pods_bound_total 2"));
+    CHECK(has("berth_jobs{state=\"running\"} 1"));
+}
+
+TEST_CASE("a replica is ready when it decides, and when it could take over from another one") {
+    Scene scene;
+    const auto ready = [](const Process& process) {
+        return kube::scheduler::readiness_of(process.replica);
+    };
+    CHECK(ready(*scene.process).is_ready);
+    Process other(scene.server, scene.time, 7);
+    CHECK_FALSE(ready(other).is_ready);
+    CHECK(ready(other).words == "asks who leads");
+    scene.pass(1);
+    CHECK(ready(other).is_ready);
+    CHECK(ready(other).words == "waits: 1 leads");
+    CHECK(says(other, "berth_leads 0"));
+    scene.server.is_down = true;
+    scene.server.break_all();
+    scene.pass(2);
+    CHECK_FALSE(ready(*scene.process).is_ready);
+    CHECK_FALSE(ready(other).is_ready);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How does Berth come onto a control plane, with projects and a scheduler that decides?"""
+import re
 import subprocess
 import time
 
@@ -25,8 +26,14 @@ def run_scheduler(plane, program):
         plane.restart(NAME)
     else:
         plane.run(NAME, [program, "kube", "scheduler", "--kubeconfig",
-                         plane.kubeconfig_of("berth-scheduler", "berth-system")])
+                         plane.kubeconfig_of("berth-scheduler", "berth-system"),
+                         "--listen", "127.0.0.1:0"])
     plane.wait_for(NAME, lambda: log.read_text().count("decides") > said)
+
+
+def pages_of(plane):
+    """Where the scheduler listens, such as 127.0.0.1:8080."""
+    return re.findall(r"^listens on (\S+)$", (plane.path / f"log/{NAME}.log").read_text(), re.M)[-1]
 
 
 def add_project(api, name, quota):

@@ -9,10 +9,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <random>
 
 #include "adapters/system_clock/system_clock.h"
+#include "api/http_server.h"
 #include "app/berth/kube.h"
+#include "app/berth/scheduler_pages.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "kube/client/loop_timers.h"
@@ -37,6 +40,9 @@ constexpr cli::Flag kSchedulerFlags[] = {
     {.name = "lease",
      .value = "NAMESPACE/NAME",
      .help = "of several, the one that holds this Lease leads (berth-system/berth-scheduler)"},
+    {.name = "listen",
+     .value = "[ADDRESS]:PORT",
+     .help = "where /healthz, /readyz and /metrics are; port 0 = any (default: nowhere)"},
 };
 
 // The calendar's, for what certificates and tokens say of it.
@@ -76,6 +82,24 @@ base::Result<kube::scheduler::Candidate> candidate_of(const cli::Arguments& argu
     return candidate;
 }
 
+// Nothing, where nobody is to be heard.
+base::Result<std::unique_ptr<api::HttpServer>> listen(boost::asio::io_context& loop,
+                                                      const cli::Arguments& arguments,
+                                                      const kube::scheduler::Replica& replica) {
+    if (!arguments.has("listen")) return nullptr;
+    BERTH_TRY(place, parse_listen_place(arguments.text("listen")));
+    auto server = std::make_unique<api::HttpServer>(
+        loop, api::HttpSettings{[&replica](api::Request request, const api::Respond& respond) {
+                                    respond(scheduler_page(replica, request));
+                                },
+                                "", api::Hears::Anyone});
+    BERTH_TRY(port, server->listen_tcp(place.address, place.port));
+    const bool is_v6 = place.address.find(':') != std::string::npos;
+    say("listens on " + (is_v6 ? "[" + place.address + "]" : place.address) + ":" +
+        std::to_string(port));
+    return server;
+}
+
 int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
     const auto failed = [&](const base::Error& error) {
         return cli::report(context, {cli::kServerUnreachable, error.message, ""});
@@ -98,6 +122,8 @@ int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
     const auto candidate = candidate_of(arguments);
     if (!candidate) return failed(candidate.error());
     kube::scheduler::Replica replica(requests, timers, clock, *candidate, options);
+    const auto pages = listen(loop, arguments, replica);
+    if (!pages) return failed(pages.error());
     boost::asio::signal_set signals(loop, SIGTERM, SIGINT);
     signals.async_wait([&](const auto&, int) { replica.stop([&] { loop.stop(); }); });
     std::string told;
@@ -120,7 +146,7 @@ int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
 
 const cli::Verb kube_scheduler_verb{.intent = cli::Intent::System,
                                     .name = "kube scheduler",
-                                    .synopsis = "[--kubeconfig FILE] [--name NAME]",
+                                    .synopsis = "[--kubeconfig FILE] [--listen [ADDRESS]:PORT]",
                                     .summary = "be the scheduler of a Kubernetes cluster",
                                     .flags = kSchedulerFlags,
                                     .run = run_scheduler};

@@ -54,6 +54,15 @@ ListMeta read_list_meta(codec::JsonReader& reader) {
 
 }  // namespace
 
+void Reflector::Counts::add(const Counts& other) {
+    lists += other.lists;
+    watches += other.watches;
+    events += other.events;
+    gone += other.gone;
+    silent += other.silent;
+    failures += other.failures;
+}
+
 Reflector::Reflector(Requests& requests, Timers& timers, Resource resource, Shelf& shelf,
                      std::uint64_t seed)
     : requests_(requests),

@@ -50,6 +50,8 @@ class Reflector {
         std::uint64_t gone = 0;       // 410 and the like
         std::uint64_t silent = 0;     // watches that did not end in time
         std::uint64_t failures = 0;   // everything else that did not go well
+
+        void add(const Counts& other);
     };
 
     // `seed` for the back-off and for the length of watches.

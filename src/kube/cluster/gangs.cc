@@ -114,13 +114,24 @@ std::string Gang::name() const {
     return *its.name_space + "/" + std::string(word) + "/" + its.name;
 }
 
+void Gang::add(const Pod& pod) {
+    if (pods.empty() && workload == nullptr)
+        is_owned = uid != pod.meta.uid && objects::workload_that_is(*pod.meta.owner) != nullptr;
+    pods[pod.meta.uid] = &pod;
+}
+
+Uid home_of(const Pod& pod, const Owners& owners, const std::map<Uid, Gang>& gangs) {
+    const Uid named = owners.gang_of(pod);
+    const auto there = gangs.find(named);
+    const bool is_foreign =
+        there != gangs.end() && *there->second.meta().name_space != *pod.meta.name_space;
+    return is_foreign ? pod.meta.uid : named;
+}
+
 void Gangs::take(const Pod* before, const Pod* now) {
     const Pod& pod = now != nullptr ? *now : *before;
     if (!are_ours(pod)) return;
-    Uid uid = owners_.gang_of(pod);
-    const Gang* there = find(uid);
-    // What a pod names may be another one's.
-    if (there != nullptr && *there->meta().name_space != *pod.meta.name_space) uid = pod.meta.uid;
+    Uid uid = home_of(pod, owners_, gangs_);
     const auto home = homes_.find(pod.meta.uid);
     if (home != homes_.end() && pod.is_bound() && !may_leave(gangs_.at(home->second)))
         uid = home->second;
@@ -135,11 +146,8 @@ bool Gangs::may_leave(const Gang& gang) { return gang.is_owned && gang.workload 
 void Gangs::enter(Uid uid, const Pod& pod) {
     Gang& gang = gangs_[uid];
     gang.uid = uid;
-    if (gang.pods.empty() && gang.workload == nullptr)
-        gang.is_owned =
-            uid != pod.meta.uid && objects::workload_that_is(*pod.meta.owner) != nullptr;
+    gang.add(pod);
     gang.workload = owners_.find(uid);
-    gang.pods[pod.meta.uid] = &pod;
     homes_[pod.meta.uid] = uid;
     changed_.insert(uid);
 }

@@ -48,11 +48,17 @@ struct Gang {
     const objects::Meta& meta() const;
     // For people: ml/job/train, ml/pod/p.
     std::string name() const;
+    // One more pod of it; the first says whether a workload makes them.
+    void add(const objects::Pod& pod);
 
   private:
     bool is_group() const;
     std::string disagreement() const;
 };
+
+// Which gang of these a pod belongs to, or which new one. What it names may be another namespace's:
+// then it is one by itself.
+Uid home_of(const objects::Pod& pod, const Owners& owners, const std::map<Uid, Gang>& gangs);
 
 bool is_waiting(const objects::Pod& pod);
 // By index, then by name.

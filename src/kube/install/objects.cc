@@ -211,7 +211,21 @@ spec:
       containers:
       - name: scheduler
         image: IMAGE
-        args: [kube, scheduler]
+        args: [kube, scheduler, --listen, ":8080"]
+        ports:
+        - name: metrics
+          containerPort: 8080
+        livenessProbe:
+          httpGet:
+            path: /healthz
+            port: metrics
+          timeoutSeconds: 5
+          failureThreshold: 6
+        readinessProbe:
+          httpGet:
+            path: /readyz
+            port: metrics
+          timeoutSeconds: 5
         resources:
           requests:
             cpu: 100m

@@ -75,12 +75,10 @@ class Everything {
 
   private:
     void add(const ReadPod& pod) {
-        const Uid uid = owners_.gang_of(pod);
+        const Uid uid = cluster::home_of(pod, owners_, gangs_);
         Gang& gang = gangs_[uid];
         gang.uid = uid;
-        gang.is_owned =
-            uid != pod.meta.uid && objects::workload_that_is(*pod.meta.owner) != nullptr;
-        gang.pods[pod.meta.uid] = &pod;
+        gang.add(pod);
     }
     // Of a Job that was made before its namespace was Berth's, both may have pods.
     static void leave_others_out(Gang& gang) {

@@ -25,9 +25,10 @@ std::string uid(int number) {
     return "00000000-0000-0000-0000-" + text;
 }
 
-std::string meta(const std::string& name, int number, const std::string& more = "") {
-    return R"("metadata":{"name":")" + name + R"(","namespace":"ml","uid":")" + uid(number) +
-           R"(","creationTimestamp":"2026-03-01T12:00:00Z")" + more + "}";
+std::string meta(const std::string& name, int number, const std::string& more = "",
+                 const std::string& name_space = "ml") {
+    return R"("metadata":{"name":")" + name + R"(","namespace":")" + name_space + R"(","uid":")" +
+           uid(number) + R"(","creationTimestamp":"2026-03-01T12:00:00Z")" + more + "}";
 }
 
 struct PodSays {
@@ -37,6 +38,7 @@ struct PodSays {
     std::string condition = "";  // of the pod's scheduling
     std::string labels = "";
     int job = 0;
+    std::string name_space = "ml";
 };
 
 // A cluster as the API server writes it: namespace ml of the project vision, and one Job of it.
@@ -53,8 +55,8 @@ struct Scene {
                     R"("uid":")" +
                     uid(says.job) + R"(","controller":true}])";
         }
-        REQUIRE(add_pods(read, "{" + meta(name, number, more) + R"(,"spec":{"schedulerName":")" +
-                                   says.scheduler +
+        REQUIRE(add_pods(read, "{" + meta(name, number, more, says.name_space) +
+                                   R"(,"spec":{"schedulerName":")" + says.scheduler +
                                    R"(","containers":[{"resources":{"requests":)"
                                    R"({"nvidia.com/gpu":"4"}}}])" +
                                    says.spec + R"(},"status":{"phase":")" + says.phase +
@@ -281,4 +283,17 @@ TEST_CASE("a project is known by the namespace's label, or by a Project that lis
     REQUIRE(add_projects(scene.read, R"({"metadata":{"name":"nlp","uid":")" + uid(800) +
                                          R"("},"spec":{"namespaces":["ml"]}})"));
     CHECK(scene.work(10).job.spec.project == "nlp");
+}
+
+TEST_CASE("a pod that names the Job of another namespace is one by itself, whether that is read") {
+    for (const bool is_read : {true, false}) {
+        CAPTURE(is_read);
+        Scene scene;
+        if (is_read) scene.job();
+        scene.pod("train-0", 10, running("n1", 1));
+        scene.pod("foreign", 11, {.job = 1, .name_space = "other"});
+        CHECK(scene.work(1).name == "job/train");
+        CHECK(scene.work(1).pods_there == 1);
+        CHECK(scene.work(11).name == "pod/foreign");
+    }
 }

@@ -27,17 +27,18 @@ Replica::Replica(client::Requests& requests, client::Timers& timers, const ports
                      [this] {
                          has_lost_ = true;
                          again_.stop();
-                         scheduler_.reset();
+                         end_scheduler();
                      },
                  .other =
                      [this](const std::string& holder) {
+                         other_leader_ = holder;
                          options_.log("waits: " + holder + " leads");
                      }}) {
     // It asks from within, so not at once; and nothing that it has sent is under way any more when
     // the next one lists what is there.
     options_.begin_again = [this] {
         again_.start(base::Duration{0}, [this] {
-            scheduler_.reset();
+            end_scheduler();
             again_.start(kBeginAgain, [this] { lead(); });
         });
     };
@@ -48,9 +49,20 @@ void Replica::lead() {
     scheduler_->start();
 }
 
+void Replica::end_scheduler() {
+    before_ = activity();
+    scheduler_.reset();
+}
+
+Activity Replica::activity() const {
+    Activity all = before_;
+    if (scheduler_) all.add(scheduler_->activity());
+    return all;
+}
+
 void Replica::stop(std::function<void()> then) {
     again_.stop();
-    scheduler_.reset();
+    end_scheduler();
     election_.release(std::move(then));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -146,6 +147,7 @@ void Scheduler::turn() {
     tell_core();
     controller_->step();
     for (const model::JobFinished& end : std::exchange(ended_, {})) jobs_->ended(end);
+    pauses_ += paused_.size();
     for (const model::JobId job : std::exchange(paused_, {})) {
         if (const auto gang = jobs_->uid_of(job)) jobs_->review(*gang);
         say_paused(job);
@@ -212,6 +214,7 @@ base::Status Scheduler::begin() {
     settings.snapshot_events = INT64_MAX / 2;
     settings.may_be_unlike = true;
     settings.wake = [this](base::Duration within) { touch(within); };
+    settings.decided = [this](std::chrono::nanoseconds time) { decisions_.add(time); };
     settings.committed = [this](std::span<const model::Event> events) {
         for (const model::Event& event : events) {
             const auto* finished = std::get_if<model::JobFinished>(&event.body);

@@ -19,6 +19,7 @@
 
 #include "control/controller.h"
 #include "kube/cluster/budgets.h"
+#include "kube/scheduler/activity.h"
 #include "kube/scheduler/events.h"
 #include "kube/scheduler/gang_jobs.h"
 #include "kube/scheduler/memory_store.h"
@@ -59,6 +60,7 @@ class Scheduler {
     // Null before it decides.
     const control::Controller* controller() const { return controller_.get(); }
     const Binder::Counts& binds() const { return binder_.counts(); }
+    Activity activity() const { return {decisions_, binder_.counts(), pauses_, watches_.counts()}; }
 
   private:
     Told told();
@@ -98,6 +100,8 @@ class Scheduler {
     std::unique_ptr<Statuses> statuses_;
     std::vector<model::JobFinished> ended_;
     std::vector<model::JobId> paused_;
+    Histogram decisions_;
+    std::uint64_t pauses_ = 0;
     std::optional<base::Error> failure_;
     client::Timer turn_;
     base::TimePoint turn_at_;

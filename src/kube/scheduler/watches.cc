@@ -72,4 +72,10 @@ std::string Watches::trouble() const {
     return {};
 }
 
+client::Reflector::Counts Watches::counts() const {
+    client::Reflector::Counts counts;
+    for (const auto& reflector : reflectors_) counts.add(reflector->counts());
+    return counts;
+}
+
 }  // namespace berth::kube::scheduler

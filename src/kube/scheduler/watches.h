@@ -47,6 +47,8 @@ class Watches {
     bool are_stale() const;
     // What goes wrong at the moment, empty when nothing does.
     std::string trouble() const;
+    // Of all of them together.
+    client::Reflector::Counts counts() const;
 
   private:
     objects::NodePools node_pools_;
