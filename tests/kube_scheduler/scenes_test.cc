@@ -532,6 +532,36 @@ TEST_CASE("a pod that is resized where it runs takes what it has then") {
     CHECK(scene.pod("ml/small")->node == "n1");
 }
 
+TEST_CASE(
+    "a gang of which one pod was resized stays one gang, whoever leads and however it grows") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 2, 2);
+    scene.pass(100);
+    REQUIRE(scene.bound("borrower/long") == 2);
+    Object resized = *scene.pods_of(*scene.job("borrower/long")).back();
+    resized.cpu = 10;
+    scene.server.store.change(resized);
+    SUBCASE("") { scene.pass(2); }
+    SUBCASE("beyond a failover") { scene.fail_over(); }
+    scene.set_parallelism("borrower/long", 3);
+    scene.pass(5);
+    CHECK(scene.bound("borrower/long") == 3);
+    scene.pass(100);
+    scene.add_job("owner", "urgent", 1, 8);
+    scene.pass(8);
+    CHECK(scene.bound("owner/urgent") == 1);
+    CHECK(scene.job("borrower/long")->is_suspended);
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(8);
+    CHECK(scene.bound("borrower/long") == 3);
+    scene.add_job("borrower", "fills", 1, 2);
+    scene.pass(5);
+    CHECK(scene.bound("borrower/fills") == 1);
+}
+
 TEST_CASE("a pod above a quota of nothing is told that it is the quota") {
     Scene scene;
     scene.set_node("n1");

@@ -78,7 +78,7 @@ class Rooms {
             const auto known = rooms_.find(*pod->node);
             if (known == rooms_.end()) return false;
             Room& room = then.try_emplace(*pod->node, known->second).first->second;
-            const objects::Amounts& held = pod->ask->requests;
+            const objects::Amounts& held = pod->held();
             room.gpus -= held.of(kGpuResource);
             room.cpu -= held.cpu().value;
             room.memory -= held.memory().value;

@@ -27,20 +27,30 @@ std::string name_of_part(const Pod& pod) {
 }
 
 // Of whom tolerations come from admission too, which no template has.
-bool is_like(const auto& one, const auto& other) {
-    return one.request == other.request && one.node_labels == other.node_labels &&
+bool is_like(const auto& one, const auto& other, Sizes sizes = Sizes::Same) {
+    model::TaskRequest asks = other.request;
+    if (sizes == Sizes::Any) {
+        asks.cpu = one.request.cpu;
+        asks.memory = one.request.memory;
+    }
+    return one.request == asks && one.node_labels == other.node_labels &&
            one.node_filter == other.node_filter;
 }
 
+enum class Of { Template, Waiting, Bound };
+
 // The part that asks for that, made where there is none.
-base::Result<Part*> part_for(std::vector<Part>& parts, const objects::PodAsk& ask,
-                             bool is_template) {
+base::Result<Part*> part_for(std::vector<Part>& parts, const objects::PodAsk& ask, Of of) {
     BERTH_TRY(spec, spec_of(ask));
-    const auto is_it = [&](const Part& each) {
-        return is_like(each.asks, spec) &&
-               (is_template || each.asks.tolerations == spec.tolerations);
+    const auto find = [&](Sizes sizes) {
+        return std::ranges::find_if(parts, [&](const Part& each) {
+            return is_like(each.asks, spec, sizes) &&
+                   (of == Of::Template || each.asks.tolerations == spec.tolerations);
+        });
     };
-    const auto known = std::ranges::find_if(parts, is_it);
+    auto known = find(Sizes::Same);
+    // It may have been resized; those with GPUs are all one part.
+    if (known == parts.end() && of == Of::Bound && spec.request.gpus > 0) known = find(Sizes::Any);
     if (known != parts.end()) return &*known;
     return &parts.emplace_back(Part{.name = {}, .asks = std::move(spec), .there = {}});
 }
@@ -55,8 +65,9 @@ base::Status add_pods(const Gang& gang, std::vector<Part>& parts) {
     Part* part = nullptr;
     for (const Pod* pod : living) {
         // Those of a template have the same asks, kept once.
-        if (before == nullptr || before->ask != pod->ask) {
-            BERTH_TRY(found, part_for(parts, *pod->ask, false));
+        if (before == nullptr || before->ask != pod->ask || before->is_bound() != pod->is_bound()) {
+            const Of of = pod->is_bound() ? Of::Bound : Of::Waiting;
+            BERTH_TRY(found, part_for(parts, *pod->ask, of));
             part = found;
         }
         before = pod;
@@ -69,7 +80,7 @@ base::Status add_pods(const Gang& gang, std::vector<Part>& parts) {
 
 base::Status add_templates(const Gang& gang, std::vector<Part>& parts) {
     for (const objects::Workload::Part& each : gang.workload->parts) {
-        BERTH_TRY(part, part_for(parts, *each.ask, true));
+        BERTH_TRY(part, part_for(parts, *each.ask, Of::Template));
         if (part->name.empty()) part->name = each.name;
         part->pods = std::min(part->pods + each.pods, model::kTasksMax + 1);
     }
@@ -103,7 +114,8 @@ base::Result<std::vector<Part>> parts_of(const Gang& gang) {
 int tasks_wanted(const Gang& gang, const model::JobSpec& job) {
     const auto is_task = [&](const objects::PodAsk& ask) {
         const auto asks = spec_of(ask);
-        return asks && is_like(job, *asks);
+        const bool has_gpus = job.request.gpus > 0;  // as no companion has
+        return asks && is_like(job, *asks, has_gpus ? Sizes::Any : Sizes::Same);
     };
     int there = 0;
     const Pod* before = nullptr;
@@ -125,9 +137,9 @@ int tasks_wanted(const Gang& gang, const model::JobSpec& job) {
     return std::max(there, said.value_or(job.tasks_max));
 }
 
-bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod) {
+bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod, Sizes sizes) {
     const model::Companion* companion = model::companion_of(job, rank);
-    return companion == nullptr ? is_like(job, pod) : is_like(*companion, pod);
+    return companion == nullptr ? is_like(job, pod, sizes) : is_like(*companion, pod, sizes);
 }
 
 bool ask_alike(const model::JobSpec& one, const model::JobSpec& other) {

@@ -27,9 +27,13 @@ base::Result<std::vector<Part>> parts_of(const Gang& gang);
 // workload says, or as are there.
 int tasks_wanted(const Gang& gang, const model::JobSpec& job);
 
+// Whether CPU and memory have to be the same. They may be changed of a pod that runs, nothing else.
+enum class Sizes { Same, Any };
+
 // Whether a task of this rank asks for what such a pod does. Admission may add tolerations to pods,
 // which no template has.
-bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod);
+bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod,
+                Sizes sizes = Sizes::Same);
 // The same of all tasks and companions of two jobs.
 bool ask_alike(const model::JobSpec& one, const model::JobSpec& other);
 

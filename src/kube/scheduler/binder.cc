@@ -109,9 +109,13 @@ void Binder::keep_pods(Attempt& attempt, const std::vector<Place>& before) const
             asks = cluster::spec_of(*pod->second->ask);
         last = pod->second;
         std::vector<Place*>& here = free[known.node];
-        const auto place = std::ranges::find_if(here, [&](const Place* each) {
-            return asks && is_for_(attempt.id.job, each->task, *asks);
-        });
+        const auto find = [&](cluster::Sizes sizes) {
+            return std::ranges::find_if(here, [&](const Place* each) {
+                return asks && is_for_(attempt.id.job, each->task, *asks, sizes);
+            });
+        };
+        auto place = find(cluster::Sizes::Same);
+        if (place == here.end()) place = find(cluster::Sizes::Any);
         if (place == here.end()) continue;
         (*place)->fill = known.fill;
         (*place)->pod = known.pod;
@@ -250,7 +254,8 @@ std::string Binder::fill_places(Attempt& attempt, const Gang& gang) {
         if (before == nullptr || before->ask != pod->ask) asks = cluster::spec_of(*pod->ask);
         before = pod;
         const auto place = std::find_if(first, attempt.places.end(), [&](const Place& each) {
-            return is_free(each) && asks && is_for_(attempt.id.job, each.task, *asks);
+            return is_free(each) && asks &&
+                   is_for_(attempt.id.job, each.task, *asks, cluster::Sizes::Same);
         });
         if (place == attempt.places.end()) return "its pods ask for something else now";
         std::string why_not = why_not_(*asks, place->node);

@@ -22,6 +22,7 @@
 #include "kube/client/timers.h"
 #include "kube/client/writes.h"
 #include "kube/cluster/gangs.h"
+#include "kube/cluster/parts.h"
 #include "ports/launcher.h"
 
 namespace berth::kube::scheduler {
@@ -42,7 +43,8 @@ class Binder final : public ports::Launcher {
     // What is to be known of a job that is suspended, or goes on, when nobody of today is there.
     using NotesOf = std::function<client::Annotations(model::JobId, bool is_suspended)>;
     // Whether a pod that asks for that may be the job's task of this rank.
-    using IsFor = std::function<bool(model::JobId, int rank, const model::JobSpec&)>;
+    using IsFor =
+        std::function<bool(model::JobId, int rank, const model::JobSpec&, cluster::Sizes)>;
     // Why such a pod is not to be bound to the node after all; empty: it is.
     using WhyNot = std::function<std::string(const model::JobSpec&, const std::string& node)>;
 

@@ -59,9 +59,10 @@ std::optional<model::JobId> GangJobs::job_of(Uid gang) const {
     return found == taken_.end() ? std::nullopt : found->second.job;
 }
 
-bool GangJobs::asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const {
+bool GangJobs::asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod,
+                             cluster::Sizes sizes) const {
     const model::JobRecord* known = parts_.controller.state().jobs.get(job);
-    return known != nullptr && cluster::asks_alike(known->spec, rank, pod);
+    return known != nullptr && cluster::asks_alike(known->spec, rank, pod, sizes);
 }
 
 std::string GangJobs::refusal_of(Uid gang) const {

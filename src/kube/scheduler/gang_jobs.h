@@ -52,7 +52,8 @@ class GangJobs {
     std::optional<Uid> uid_of(model::JobId job) const;
     std::optional<model::JobId> job_of(Uid gang) const;
     // Whether a pod asks for what the core was told of this rank.
-    bool asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const;
+    bool asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod,
+                       cluster::Sizes sizes) const;
     // Why it is not handed in; empty when it is, or nothing keeps it from being.
     std::string refusal_of(Uid gang) const;
     // Whether that is a quota, so that no new node would help.

@@ -56,8 +56,8 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
           requests, timers,
           [this](model::JobId job) { return jobs_ ? jobs_->gang_of(job) : nullptr; },
           [this](model::JobId job, bool is_suspended) { return notes_of(job, is_suspended); },
-          [this](model::JobId job, int rank, const model::JobSpec& asks) {
-              return jobs_ && jobs_->asks_as_taken(job, rank, asks);
+          [this](model::JobId job, int rank, const model::JobSpec& asks, cluster::Sizes sizes) {
+              return jobs_ && jobs_->asks_as_taken(job, rank, asks, sizes);
           },
           [this](const model::JobSpec& asks, const std::string& node) {
               return why_not(asks, node);
