@@ -236,7 +236,8 @@ TEST_CASE("a Job that is scaled up while it runs grows into what nobody waits fo
     scene.pass(4);
     CHECK(scene.bound("ml/train") == 2);
     CHECK(scene.waits_with("ml/train") ==
-          "2 of its 4 pods run; the others start on GPUs that nobody waits for");
+          "2 of its 4 pods run; the others start on GPUs that idle, as far as its project may have "
+          "them");
     scene.remove("jobs", "ml/other");
     scene.pass(4);
     CHECK(scene.bound("ml/train") == 4);
@@ -309,6 +310,30 @@ TEST_CASE("a Job of which pods have succeeded is paused and resumed with those t
     const auto& record = scene.jobs_of_the_core().begin()->second;
     CHECK(record.pauses == 1);
     CHECK(record.attained_gpu_ms > 600'000);
+}
+
+TEST_CASE("a Job that would be complete if it were suspended ends by itself") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "queue", 4, 2);
+    scene.pass(100);
+    REQUIRE(scene.bound("borrower/queue") == 4);
+    scene.succeed(scene.pods_of(*scene.job("borrower/queue")).front());
+    scene.pass(2);
+    scene.add_job("owner", "urgent", 1, 8);
+    scene.pass(10);
+    CHECK(scene.bound("borrower/queue") == 3);
+    CHECK(scene.job("borrower/queue")->end.empty());
+    for (int left = 3; left > 0; --left) {
+        scene.succeed(scene.pods_of(*scene.job("borrower/queue")).front());
+        scene.pass(1);
+    }
+    scene.pass(5);
+    CHECK(scene.job("borrower/queue")->end == "Complete");
+    CHECK(scene.bound("owner/urgent") == 1);
+    CHECK(scene.suspensions == 0);
 }
 
 TEST_CASE("a Job that has grown is paused as a whole, and waits for all of it") {

@@ -53,7 +53,7 @@ std::vector<World::Held> World::pods_of(const Object& job) {
 }
 
 int World::pods_wanted(const Object& job) {
-    if (job.completions == 0) return job.parallelism;
+    if (job.completions == 0) return job.succeeded > 0 ? 0 : job.parallelism;
     return std::min(job.parallelism, job.completions - job.succeeded);
 }
 
@@ -84,12 +84,20 @@ void World::control_jobs() {
         owners.insert(job->uid);
         const auto pods = pods_of(*job);
         if (!job->end.empty()) continue;
+        // Without a number of completions one pod that has succeeded is enough.
+        const bool has_its_last_pods = job->completions == 0 && job->succeeded > 0;
+        if (has_its_last_pods && (pods.empty() || job->is_suspended)) {
+            Object now = *job;
+            now.end = "Complete";
+            server.store.change(now);
+        }
         if (job->is_suspended) {
             for (const Held& pod : pods) server.store.remove(pod);
             suspensions += suspended_.insert(job->uid).second;
             continue;
         }
         resumptions += suspended_.erase(job->uid);
+        if (has_its_last_pods) continue;
         // Those without a node first.
         auto surplus = std::ssize(pods) - pods_wanted(*job);
         for (const bool is_bound : {false, true}) {

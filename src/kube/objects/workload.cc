@@ -75,11 +75,14 @@ void read_conditions(codec::JsonReader& reader, const Ends& ends, Workload& work
 // How far it is, which decides how many pods it still has at once.
 struct Progress {
     std::int32_t parallelism = 1;
-    std::optional<std::int32_t> completions;  // none: until one pod has succeeded
+    std::optional<std::int32_t> completions;
     std::int32_t succeeded = 0;
     std::int32_t failed_indexes = 0;  // that are not tried again
 
+    // Without a number of completions one pod that has succeeded is enough.
+    bool has_its_last_pods() const { return !completions && succeeded > 0; }
     std::int32_t pods_at_once() const {
+        if (has_its_last_pods()) return 0;
         if (!completions) return parallelism;
         const std::int64_t done = std::int64_t{succeeded} + failed_indexes;
         return count_of(std::min<std::int64_t>(parallelism, *completions - done));
@@ -122,6 +125,7 @@ void read_job(codec::JsonReader& reader, PodPools& pools, Workload& job) {
         return key == "status" && (read_job_status(reader, job, progress), true);
     });
     part.pods = progress.pods_at_once();
+    job.has_its_last_pods = progress.has_its_last_pods();
 }
 
 // --- JobSet (jobset.x-k8s.io/v1alpha2)

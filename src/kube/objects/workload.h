@@ -60,6 +60,8 @@ struct Workload {
     std::vector<Part> parts;
     bool is_suspended = false;  // it is to be
     bool is_managed_elsewhere = false;  // by a controller of somebody's own
+    // It makes no more pods and ends with those that are there: suspended, it would be complete.
+    bool has_its_last_pods = false;
     // What is wrong with its spec, where its kind's definition lets through what is not one.
     std::string problem;
     enum class End { None, Complete, Failed };

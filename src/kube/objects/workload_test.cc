@@ -59,10 +59,11 @@ TEST_CASE("a Job near its end has fewer pods than it may have at once") {
     CHECK(job_of(pools, R"(, "spec": {"parallelism": 9, "completions": 9},
                             "status": {"succeeded": 1, "failedIndexes": "1,3-5"})")
               .pods_wanted() == 4);
-    // Without completions it ends when one pod has.
-    CHECK(job_of(pools, R"(, "spec": {"parallelism": 4, "completions": null},
-                            "status": {"succeeded": 3})")
-              .pods_wanted() == 4);
+    const std::string queue = R"(, "spec": {"parallelism": 4, "completions": null}, "status": )";
+    CHECK(job_of(pools, queue + R"({"failed": 3})").pods_wanted() == 4);
+    CHECK_FALSE(job_of(pools, queue + R"({"failed": 3})").has_its_last_pods);
+    CHECK(job_of(pools, queue + R"({"succeeded": 1})").pods_wanted() == 0);
+    CHECK(job_of(pools, queue + R"({"succeeded": 1})").has_its_last_pods);
     CHECK(job_of(pools, "").pods_wanted() == 1);
 }
 

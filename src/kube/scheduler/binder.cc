@@ -195,7 +195,8 @@ void Binder::review(Attempt& attempt) {
     const bool is_owned = gang->workload != nullptr;
     if (attempt.is_stopping) {
         if (is_empty) return end(attempt, {.stop_asked = true, .detail = {}});
-        if (is_owned && !gang->workload->is_suspended) suspend(attempt, *gang, true);
+        const bool ends_soon = is_owned && gang->workload->has_its_last_pods;
+        if (is_owned && !ends_soon && !gang->workload->is_suspended) suspend(attempt, *gang, true);
         return;
     }
     if (is_owned && gang->workload->is_suspended) {

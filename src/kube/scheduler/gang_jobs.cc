@@ -167,7 +167,12 @@ void GangJobs::set_size(Uid uid, int tasks, std::vector<int> ended) {
             const auto found = here.expired() ? taken_.end() : taken_.find(uid);
             if (here.expired() || found == taken_.end()) return;
             found->second.is_resizing = false;
-            if (done) found->second.spec.tasks_min = found->second.spec.tasks_max = tasks;
+            if (done) {
+                found->second.spec.tasks_min = found->second.spec.tasks_max = tasks;
+                refusals_.erase(uid);
+            } else if (done.error().code == base::ErrorCode::Invalid) {
+                refusals_[uid] = "it goes on as it is: " + done.error().message;
+            }
         });
 }
 

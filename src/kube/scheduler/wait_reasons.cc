@@ -102,9 +102,10 @@ std::optional<WaitReasons::Reason> WaitReasons::growth(model::JobId id) const {
     if (job == nullptr || job->state != model::JobState::Running) return {};
     const int runs = controller_.state().cluster.job(id).active;
     if (runs >= job->spec.tasks_max) return {};
-    return Reason{kUnschedulable, "grows",
-                  std::to_string(runs) + " of its " + std::to_string(job->spec.tasks_max) +
-                      " pods run; the others start on GPUs that nobody waits for"};
+    return Reason{
+        kUnschedulable, "grows",
+        std::to_string(runs) + " of its " + std::to_string(job->spec.tasks_max) +
+            " pods run; the others start on GPUs that idle, as far as its project may have them"};
 }
 
 // Why it is not handed in: it is not whole. Its pods may come one by one.
