@@ -312,6 +312,43 @@ TEST_CASE("a Job of which pods have succeeded is paused and resumed with those t
     CHECK(record.attained_gpu_ms > 600'000);
 }
 
+TEST_CASE("a Job that is scaled to zero while it runs holds nothing, and may come back") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "train", 2, 4);
+    scene.pass(4);
+    for (int times = 0; times < 5; ++times) {
+        scene.set_parallelism("ml/train", 0);
+        scene.add_job("ml", "next" + std::to_string(times), 1, 8);
+        scene.pass(4);
+        CHECK(scene.bound("ml/next" + std::to_string(times)) == 1);
+        scene.remove("jobs", "ml/next" + std::to_string(times));
+        scene.set_parallelism("ml/train", 2);
+        scene.pass(8);
+        CHECK(scene.bound("ml/train") == 2);
+    }
+}
+
+TEST_CASE("a paused Job that comes to want more than there ever is says so") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 1, 8);
+    scene.pass(100);
+    scene.add_job("owner", "urgent", 1, 8);
+    scene.pass(5);
+    REQUIRE(scene.job("borrower/long")->is_suspended);
+    scene.set_parallelism("borrower/long", 5);
+    scene.pass(5);
+    CHECK(scene.waits_with("borrower/long").find("asks 40 GPUs") == 0);
+    scene.set_parallelism("borrower/long", 1);
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(10);
+    CHECK(scene.bound("borrower/long") == 1);
+}
+
 TEST_CASE("a Job that would be complete if it were suspended ends by itself") {
     Scene scene;
     scene.set_node("n1");

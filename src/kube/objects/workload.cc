@@ -126,6 +126,7 @@ void read_job(codec::JsonReader& reader, PodPools& pools, Workload& job) {
     });
     part.pods = progress.pods_at_once();
     job.has_its_last_pods = progress.has_its_last_pods();
+    job.is_scaled_to_zero = progress.parallelism == 0;
 }
 
 // --- JobSet (jobset.x-k8s.io/v1alpha2)

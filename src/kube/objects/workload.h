@@ -60,6 +60,7 @@ struct Workload {
     std::vector<Part> parts;
     bool is_suspended = false;  // it is to be
     bool is_managed_elsewhere = false;  // by a controller of somebody's own
+    bool is_scaled_to_zero = false;  // nothing of it is to run
     // It makes no more pods and ends with those that are there: suspended, it would be complete.
     bool has_its_last_pods = false;
     // What is wrong with its spec, where its kind's definition lets through what is not one.

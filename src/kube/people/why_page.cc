@@ -50,7 +50,9 @@ std::string sentence_about(const Work& work) {
         case JobState::Pausing: return " is saving" + more;
         case JobState::Succeeded: return " has ended: it succeeded";
         case JobState::Failed: return " has ended: it failed" + more;
-        case JobState::Running: return " is running on " + nodes_of(work) + "; it does not wait";
+        case JobState::Running:
+            return " is running on " + nodes_of(work) +
+                   (why.empty() ? "; it does not wait" : "; it waits for more" + more);
         case JobState::Cancelling: return " is asked to stop" + more;
         case JobState::Cancelled:
         case JobState::Starting: break;

@@ -184,24 +184,32 @@ std::string gates_of(const Gang& gang) {
 }
 
 std::string missing_pods(const Gang& gang, int there) {
+    if (gang.workload != nullptr && gang.workload->is_scaled_to_zero)
+        return "it is scaled to zero pods";
     if (there == 0) return "its pods are not there yet";
     return std::to_string(there) + " of its " + std::to_string(gang.pods_wanted()) +
            " pods are there; it starts when all are";
 }
 
-// Of a gang that waits: reason and words.
-void say_why_it_waits(const Gang& gang, base::TimePoint now, Work& work) {
+// What the condition of its first pod says; false: none says anything.
+bool say_what_a_pod_says(const Gang& gang, Work& work) {
     for (const objects::Pod* pod : gang.waiting()) {
         if (whole(*pod).message.empty()) continue;
         work.reason = whole(*pod).reason;
         work.job.why = whole(*pod).message;
-        return;
+        return true;
     }
+    return false;
+}
+
+// Of a gang that waits: reason and words.
+void say_why_it_waits(const Gang& gang, base::TimePoint now, Work& work) {
+    if (say_what_a_pod_says(gang, work)) return;
     work.job.why = gang.trouble();
     const auto parts = cluster::parts_of(gang);
     if (work.job.why.empty() && work.pods_there > 0 && !parts) work.job.why = parts.error().message;
     if (work.job.why.empty()) work.job.why = gates_of(gang);
-    const bool is_whole = work.pods_there >= gang.pods_wanted();
+    const bool is_whole = work.pods_there >= std::max(gang.pods_wanted(), 1);
     if (work.job.why.empty() && !is_whole) work.job.why = missing_pods(gang, work.pods_there);
     if (!work.job.why.empty()) return;
     work.job.why = now - work.job.created < kSoon
@@ -230,6 +238,7 @@ void say_why(const Gang& gang, base::TimePoint now, Work& work) {
                                      std::to_string(gang.pods_wanted()) + " pods have a node"
                                : "its containers are being started";
             return;
+        case JobState::Running: return void(say_what_a_pod_says(gang, work));
         case JobState::Cancelling: work.job.why = "its pods are being deleted"; return;
         case JobState::Failed:
             if (gang.workload != nullptr) work.job.why = whole(*gang.workload).ending;

@@ -158,6 +158,14 @@ TEST_CASE("a paused Job says since when, by which rule, for whom, and what it ha
           "job/train is saving: a project under its quota took back what it had lent.");
 }
 
+TEST_CASE("a running Job of which a pod waits says what that waits for") {
+    Scene scene;
+    scene.job().pod("train-0", 10, running("n1", 1)).pod("train-1", 11, waiting(1));
+    CHECK(scene.first_line().starts_with(
+        "job/train is running on n1; it waits for more: vision holds 8."));
+    CHECK(scene.first_line().ends_with("[QuotaExceeded]"));
+}
+
 TEST_CASE("a Job that its user has suspended says so, and how it goes on") {
     Scene scene;
     scene.job(R"(,"suspend":true)");
@@ -171,6 +179,8 @@ TEST_CASE("a Job that its user has suspended says so, and how it goes on") {
 
 TEST_CASE("where no condition says why, it is what can be seen") {
     CHECK(Scene().job().first_line() == "job/train waits: its pods are not there yet.");
+    CHECK(Scene().job(R"(,"parallelism":0)").first_line() ==
+          "job/train waits: it is scaled to zero pods.");
     CHECK(Scene().job().pod("train-0", 10, {.job = 1}).first_line() ==
           "job/train waits: 1 of its 2 pods are there; it starts when all are.");
     CHECK(Scene()

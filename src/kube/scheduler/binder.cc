@@ -206,6 +206,10 @@ void Binder::review(Attempt& attempt) {
         if (is_empty) end(attempt, {.detail = "somebody suspended it"});
         return;
     }
+    if (is_owned && gang->workload->is_scaled_to_zero && gang->living() == 0) {
+        attempt.lost_because = "it is scaled to zero";
+        return end(attempt, {});
+    }
     if (!gang->is_owned && is_empty && gang->waiting().empty()) {
         attempt.lost_because = "its pod cannot be bound any more";
         return end(attempt, {});

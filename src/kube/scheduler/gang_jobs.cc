@@ -118,7 +118,7 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
     }
     if (!strange_.contains(uid)) {
         if (still_waits(gang, taken)) return;
-        if (const auto tasks = other_size(gang, taken)) return set_size(uid, *tasks, {});
+        if (const auto tasks = smaller_size(gang, taken)) return set_size(uid, *tasks, {});
     }
     taken.is_leaving = true;
     parts_.controller.cancel(*taken.job, std::string(control::kMachine), base::Duration{0},
@@ -132,14 +132,15 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
                              });
 }
 
-// Of a paused one whose workload wants another number of pods, and nothing else; else none.
-std::optional<int> GangJobs::other_size(const Gang* gang, const Taken& taken) const {
+// Of a paused one whose workload wants fewer pods, and nothing else; else none. One that wants more
+// is handed in anew, and refused where so many never fit.
+std::optional<int> GangJobs::smaller_size(const Gang* gang, const Taken& taken) const {
     if (gang == nullptr || !gang->is_paused()) return {};
     std::string why;
     const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
-    const bool is_same = spec && cluster::ask_alike(*spec, taken.spec) &&
-                         spec->project == taken.spec.project &&
-                         spec->preemptible == taken.spec.preemptible;
+    const bool is_same =
+        spec && cluster::ask_alike(*spec, taken.spec) && spec->project == taken.spec.project &&
+        spec->preemptible == taken.spec.preemptible && spec->tasks_min < taken.spec.tasks_min;
     return is_same ? std::optional(spec->tasks_min) : std::nullopt;
 }
 
