@@ -312,6 +312,27 @@ TEST_CASE("a Job of which pods have succeeded is paused and resumed with those t
     CHECK(record.attained_gpu_ms > 600'000);
 }
 
+TEST_CASE("pods of a running gang that it cannot take are told why") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "head", 1, 0);
+    scene.pass(3);
+    REQUIRE(scene.bound("ml/head") == 1);
+    Object worker;
+    worker.resource = "pods";
+    worker.name_space = "ml";
+    worker.name = "worker";
+    worker.gpus = 8;
+    worker.owner = scene.job("ml/head")->uid;
+    scene.are_jobs_controlled = false;
+    scene.server.store.create(worker);
+    scene.pass(3);
+    CHECK(scene.waits_with("ml/head") ==
+          "it asks for something else than the pods with which its gang runs; they are placed "
+          "together when the gang is suspended and resumed");
+}
+
 TEST_CASE("a Job that is scaled to zero while it runs holds nothing, and may come back") {
     Scene scene;
     scene.set_node("n1");

@@ -142,6 +142,12 @@ bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod, 
     return companion == nullptr ? is_like(job, pod, sizes) : is_like(*companion, pod, sizes);
 }
 
+bool is_part_of(const model::JobSpec& job, const model::JobSpec& pod) {
+    return is_like(job, pod) || std::ranges::any_of(job.companions, [&](const auto& companion) {
+               return is_like(companion, pod);
+           });
+}
+
 bool ask_alike(const model::JobSpec& one, const model::JobSpec& other) {
     return is_like(one, other) &&
            std::ranges::equal(one.companions, other.companions, [](const auto& a, const auto& b) {

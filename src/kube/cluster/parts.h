@@ -34,6 +34,8 @@ enum class Sizes { Same, Any };
 // which no template has.
 bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod,
                 Sizes sizes = Sizes::Same);
+// Whether any of its tasks or companions does.
+bool is_part_of(const model::JobSpec& job, const model::JobSpec& pod);
 // The same of all tasks and companions of two jobs.
 bool ask_alike(const model::JobSpec& one, const model::JobSpec& other);
 

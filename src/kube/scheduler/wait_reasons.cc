@@ -6,6 +6,8 @@
 
 #include "codec/timestamp.h"
 #include "kube/client/writes.h"
+#include "kube/cluster/asks.h"
+#include "kube/cluster/parts.h"
 #include "scheduling/explain.h"
 
 namespace berth::kube::scheduler {
@@ -89,7 +91,7 @@ std::optional<WaitReasons::Reason> WaitReasons::decided(const cluster::Gang& gan
     const auto job = jobs_.job_of(gang.uid);
     if (!job) return missing(gang, timers_.now() - since);
     const auto verdict = controller_.why(*job);
-    if (!verdict) return growth(*job);
+    if (!verdict) return growth(gang, *job);
     if (verdict->reason == model::Reason::Starting) return {};
     return Reason{is_about_quota(verdict->reason) ? kOverQuota : kUnschedulable,
                   std::string(model::name(verdict->reason)) + " " + verdict->scope,
@@ -97,15 +99,24 @@ std::optional<WaitReasons::Reason> WaitReasons::decided(const cluster::Gang& gan
 }
 
 // Why it has not all its pods although it runs; none while it starts.
-std::optional<WaitReasons::Reason> WaitReasons::growth(model::JobId id) const {
+std::optional<WaitReasons::Reason> WaitReasons::growth(const cluster::Gang& gang,
+                                                       model::JobId id) const {
     const model::JobRecord* job = controller_.state().jobs.get(id);
     if (job == nullptr || job->state != model::JobState::Running) return {};
     const int runs = controller_.state().cluster.job(id).active;
-    if (runs >= job->spec.tasks_max) return {};
-    return Reason{
-        kUnschedulable, "grows",
-        std::to_string(runs) + " of its " + std::to_string(job->spec.tasks_max) +
-            " pods run; the others start on GPUs that idle, as far as its project may have them"};
+    if (runs < job->spec.tasks_max) {
+        return Reason{kUnschedulable, "grows",
+                      std::to_string(runs) + " of its " + std::to_string(job->spec.tasks_max) +
+                          " pods run; the others start on GPUs that idle, as far as its project "
+                          "may have them"};
+    }
+    const auto asks = cluster::spec_of(*gang.waiting().front()->ask);
+    if (!asks) return Reason{kUnschedulable, "refused", asks.error().message};
+    if (cluster::is_part_of(job->spec, *asks))
+        return Reason{kUnschedulable, "replaces", "it takes the place of a pod that is leaving"};
+    return Reason{kUnschedulable, "unlike",
+                  "it asks for something else than the pods with which its gang runs; they are "
+                  "placed together when the gang is suspended and resumed"};
 }
 
 // Why it is not handed in: it is not whole. Its pods may come one by one.
