@@ -11,6 +11,7 @@
 #include "codec/model_fields.h"
 #include "codec/order_fields.h"
 #include "codec/profile_fields.h"
+#include "codec/size_fields.h"
 #include "model/event.h"
 #include "model/record.h"
 
@@ -104,23 +105,6 @@ template <>
 struct Fields<model::AttemptLost> {
     static void visit(auto&& field) {
         field("job", &model::AttemptLost::job), field("detail", &model::AttemptLost::detail);
-    }
-};
-
-template <>
-struct Fields<model::JobResized> {
-    static void visit(auto&& field) {
-        using R = model::JobResized;
-        field("job", &R::job), field("attempt", &R::attempt);
-        field("saved", &R::saved), field("lost_gpu_ms", &R::lost_gpu_ms);
-    }
-};
-
-template <>
-struct Fields<model::JobSizeSet> {
-    static void visit(auto&& field) {
-        using S = model::JobSizeSet;
-        field("job", &S::job), field("tasks", &S::tasks), field("ended", &S::ended);
     }
 };
 

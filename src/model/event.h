@@ -122,9 +122,8 @@ struct JobResized {
     bool saved = false;  // it stopped by itself within the grace
     std::int64_t lost_gpu_ms = 0;  // unsaved work that this destroyed
 };
-// From now on it wants so many tasks. Those that have ended and are not wanted again leave; the
-// others have the ranks from 0 again, in their order. While it has a place it grows when there is
-// room (Elastic::Grow); without one it starts with all of them.
+// From now on it wants so many tasks. Those that have ended leave, the others have the ranks from 0
+// again, in their order. While it has a place it grows (Elastic::Grow), else it starts with all.
 struct JobSizeSet {
     JobId job;
     int tasks = 1;
