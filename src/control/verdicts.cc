@@ -17,9 +17,11 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
                                             model::TimePoint now, model::JobId id) {
     if (sequence_ != state.sequence || now >= known_until_) renew(state);
     const cluster::Job* job = state.cluster.find_job(id);
-    if (job == nullptr || !job->placed.empty()) return {};
+    if (job == nullptr) return {};
+    const bool grows = job->elastic == model::Elastic::Grow && job->stage() > 0;
+    if (!job->placed.empty() && !(grows && job->is_waiting())) return {};
     // The decision was carried out already: on this very state it would be empty (I5).
-    if (job->hold) return scheduling::explain(state.cluster, policy, {}, now, id);
+    if (job->hold || grows) return scheduling::explain(state.cluster, policy, {}, now, id);
     const Likeness likeness{job->project,   job->shape,     job->precedence(),
                             job->tasks_min, job->tasks_max, job->preemptible,
                             job->may_run,   job->is_parked, job->last_start != model::TimePoint{},

@@ -323,7 +323,7 @@ class Life : World {
     void succeed_one() {
         for (const auto& [key, pod] : all("pods")) {
             const Held job = pod->owner.empty() ? nullptr : job_of(*pod);
-            const bool may_end = job && job->completions > 0 && pod->end.empty();
+            const bool may_end = job && job->completions > 0;
             if (may_end && !pod->node.empty() && dice_.chance(1, 2)) return succeed(pod);
         }
     }
@@ -419,7 +419,7 @@ class Life : World {
         const auto names = core.resources().names();
         const auto pods = std::ranges::find(names, model::kPodsResource) - names.begin();
         std::map<std::string, int> there;
-        for (const auto& [key, pod] : all("pods")) there[pod->node] += pod->end.empty() ? 1 : 0;
+        for (const auto& [key, pod] : all("pods")) there[pod->node] += 1;
         for (const auto& [key, node] : all("nodes")) {
             const auto& known =
                 core.resources().on(core.find_node(node->name), static_cast<std::uint32_t>(pods));
@@ -432,7 +432,7 @@ class Life : World {
     void look_at_reasons() {
         std::map<std::string, bool> says;  // by gang
         for (const auto& [key, pod] : all("pods")) {
-            const bool waits = pod->scheduler == "berth" && pod->node.empty() && pod->end.empty();
+            const bool waits = pod->scheduler == "berth" && pod->node.empty();
             const std::string& gang = pod->owner.empty() ? pod->uid : pod->owner;
             if (waits) says["gang " + gang + " waits and nobody says why"] |= !pod->reason.empty();
         }

@@ -64,8 +64,8 @@ TEST_CASE("a Job that is scaled up while it runs grows into what nobody waits fo
     scene.pass(4);
     CHECK(scene.bound("ml/train") == 2);
     CHECK(scene.waits_with("ml/train") ==
-          "2 of its 4 pods run; the others start on GPUs that idle, as far as its project may have "
-          "them");
+          "2 of its 4 pods run; for one more: asks 2 GPUs; 0 of 8 idle, and nobody may be paused "
+          "for it");
     scene.remove("jobs", "ml/other");
     scene.pass(4);
     CHECK(scene.bound("ml/train") == 4);
@@ -73,6 +73,18 @@ TEST_CASE("a Job that is scaled up while it runs grows into what nobody waits fo
     scene.fail_over();
     scene.pass(5);
     CHECK(scene.bound("ml/train") == 4);
+}
+
+TEST_CASE("a quota that keeps a Job from growing is named") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 4, R"(,"limit":4)");
+    scene.add_job("ml", "train", 2, 2);
+    scene.pass(4);
+    scene.set_parallelism("ml/train", 3);
+    scene.pass(4);
+    CHECK(scene.waits_with("ml/train") ==
+          "2 of its 3 pods run; for one more: ml uses 4 of its limit of 4 GPUs, this asks 2 more");
 }
 
 TEST_CASE("a Job that is scaled down while it runs gives back what its pods have left") {

@@ -47,7 +47,7 @@ void World::remove(const std::string& resource, const std::string& key) {
 std::vector<World::Held> World::pods_of(const Object& job) {
     std::vector<Held> pods;
     for (const auto& [key, pod] : server.store.all("pods")) {
-        if (pod->owner == job.uid && pod->end.empty()) pods.push_back(pod);
+        if (pod->owner == job.uid) pods.push_back(pod);
     }
     return pods;
 }
@@ -65,15 +65,13 @@ void World::succeed(const Held& pod) {
         if (now.succeeded == now.completions) now.end = "Complete";
         server.store.change(now);
     }
-    Object now = *pod;
-    now.end = "Succeeded";
-    server.store.change(now);
+    server.store.remove(pod);
 }
 
 std::map<std::string, int> World::used() {
     std::map<std::string, int> used;
     for (const auto& [key, pod] : server.store.all("pods")) {
-        if (!pod->node.empty() && pod->end.empty()) used[pod->node] += pod->gpus;
+        if (!pod->node.empty()) used[pod->node] += pod->gpus;
     }
     return used;
 }

@@ -58,10 +58,10 @@ class World {
     std::map<std::string, Held> all(const std::string& resource) {
         return server.store.all(resource);
     }
-    // That have not ended.
     std::vector<Held> pods_of(const Object& job);
     // By a Job at once, from now on.
     static int pods_wanted(const Object& job);
+    // It is not among the pods that are listed and watched any more.
     void succeed(const Held& pod);
     // GPUs of each node.
     std::map<std::string, int> used();

@@ -76,11 +76,11 @@ int Gang::placeable() const {
 
 int Gang::pods_wanted() const {
     if (workload != nullptr) return workload->pods_wanted();
-    // Nobody makes those again that have succeeded.
-    const auto done = std::ranges::count_if(
-        pods, [](const auto& each) { return each.second->phase == objects::Phase::Succeeded; });
-    const int size = is_group() ? group_size(meta()).value_or(1) : 1;
-    return std::max(living(), size - static_cast<int>(done));
+    // Nobody makes those again that are gone, once it has started.
+    const bool has_started =
+        std::ranges::any_of(pods, [](const auto& each) { return each.second->is_bound(); });
+    const int size = is_group() && !has_started ? group_size(meta()).value_or(1) : 1;
+    return std::max(living(), size);
 }
 
 bool Gang::is_complete() const {

@@ -126,9 +126,7 @@ int tasks_wanted(const Gang& gang, const model::JobSpec& job) {
         before = pod;
         there += was_task ? 1 : 0;
     }
-    if (gang.workload == nullptr)
-        return gang.is_owned ? std::max(there, job.tasks_max)
-                             : std::max(there, gang.pods_wanted() - model::companions(job));
+    if (gang.workload == nullptr) return gang.is_owned ? std::max(there, job.tasks_max) : there;
     std::optional<int> said;
     for (const objects::Workload::Part& part : gang.workload->parts) {
         const bool is_all = gang.workload->parts.size() == 1;

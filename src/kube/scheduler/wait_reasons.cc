@@ -91,28 +91,34 @@ std::optional<WaitReasons::Reason> WaitReasons::decided(const cluster::Gang& gan
     const auto job = jobs_.job_of(gang.uid);
     if (!job) return missing(gang, timers_.now() - since);
     const auto verdict = controller_.why(*job);
-    if (!verdict) return growth(gang, *job);
-    if (verdict->reason == model::Reason::Starting) return {};
-    return Reason{is_about_quota(verdict->reason) ? kOverQuota : kUnschedulable,
-                  std::string(model::name(verdict->reason)) + " " + verdict->scope,
-                  scheduling::explain_text(*verdict)};
+    const model::JobRecord* record = controller_.state().jobs.get(*job);
+    if (record != nullptr && record->state == model::JobState::Running)
+        return growth(gang, *record, verdict);
+    if (!verdict || verdict->reason == model::Reason::Starting) return {};
+    return reason_by(*verdict, "");
 }
 
-// Why it has not all its pods although it runs; none while it starts.
-std::optional<WaitReasons::Reason> WaitReasons::growth(const cluster::Gang& gang,
-                                                       model::JobId id) const {
-    const model::JobRecord* job = controller_.state().jobs.get(id);
-    if (job == nullptr || job->state != model::JobState::Running) return {};
-    const int runs = controller_.state().cluster.job(id).active;
-    if (runs < job->spec.tasks_max) {
-        return Reason{kUnschedulable, "grows",
-                      std::to_string(runs) + " of its " + std::to_string(job->spec.tasks_max) +
-                          " pods run; the others start on GPUs that idle, as far as its project "
-                          "may have them"};
+WaitReasons::Reason WaitReasons::reason_by(const model::Verdict& verdict,
+                                           const std::string& before) {
+    return {is_about_quota(verdict.reason) ? kOverQuota : kUnschedulable,
+            before + std::string(model::name(verdict.reason)) + " " + verdict.scope,
+            before + scheduling::explain_text(verdict)};
+}
+
+// Why it has not all its pods although it runs.
+std::optional<WaitReasons::Reason> WaitReasons::growth(
+    const cluster::Gang& gang, const model::JobRecord& job,
+    const std::optional<model::Verdict>& verdict) const {
+    const int runs = controller_.state().cluster.job(job.id).active;
+    if (runs < job.spec.tasks_max) {
+        if (!verdict || verdict->reason == model::Reason::Starting) return {};
+        return reason_by(*verdict, std::to_string(runs) + " of its " +
+                                       std::to_string(job.spec.tasks_max) +
+                                       " pods run; for one more: ");
     }
     const auto asks = cluster::spec_of(*gang.waiting().front()->ask);
     if (!asks) return Reason{kUnschedulable, "refused", asks.error().message};
-    if (cluster::is_part_of(job->spec, *asks))
+    if (cluster::is_part_of(job.spec, *asks))
         return Reason{kUnschedulable, "replaces", "it takes the place of a pod that is leaving"};
     return Reason{kUnschedulable, "unlike",
                   "it asks for something else than the pods with which its gang runs; they are "

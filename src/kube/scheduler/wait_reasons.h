@@ -53,7 +53,9 @@ class WaitReasons {
     void tick();
     std::optional<Reason> reason_of(const cluster::Gang& gang, base::TimePoint since) const;
     std::optional<Reason> decided(const cluster::Gang& gang, base::TimePoint since) const;
-    std::optional<Reason> growth(const cluster::Gang& gang, model::JobId job) const;
+    std::optional<Reason> growth(const cluster::Gang& gang, const model::JobRecord& job,
+                                 const std::optional<model::Verdict>& verdict) const;
+    static Reason reason_by(const model::Verdict& verdict, const std::string& before);
     static std::optional<Reason> missing(const cluster::Gang& gang, base::Duration waited);
     // Whether it wrote something.
     bool tell_if_new(Uid gang, Waiting& waiting);

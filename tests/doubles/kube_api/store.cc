@@ -85,9 +85,8 @@ std::string pod_of(const Object& pod) {
     const std::string condition =
         pod.node.empty() ? R"("False","reason":)" + quoted(pod.reason) : std::string(R"("True")");
     return R"({"kind":"Pod","apiVersion":"v1",)" + metadata_of(pod) + "," + spec +
-           R"(},"status":{"phase":)" + quoted(pod.end.empty() ? "Pending" : pod.end) +
-           R"(,"conditions":[{"type":"PodScheduled","status":)" + condition +
-           R"(,"lastTransitionTime":"2026-03-01T12:00:00Z"}],"qosClass":"Burstable"}})";
+           R"(},"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":)" +
+           condition + R"(,"lastTransitionTime":"2026-03-01T12:00:00Z"}],"qosClass":"Burstable"}})";
 }
 
 std::string job_of(const Object& job) {

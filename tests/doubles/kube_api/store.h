@@ -35,7 +35,7 @@ struct Object {
     int parallelism = 4;
     int completions = 0;    // 0: until its controller says that it has ended
     int succeeded = 0;      // pods of it
-    std::string end;        // of a Job: Complete, Failed; of a pod: Succeeded, Failed
+    std::string end;        // of a Job: Complete, Failed
     std::string reason;     // why a pod waits
     std::string message;    // the same in words
     std::string content_json;   // "spec":{},"status":{}
