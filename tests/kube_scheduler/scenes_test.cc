@@ -291,6 +291,39 @@ TEST_CASE("whose victims still leave when the leader is killed gets what it was 
     CHECK(scene.bound("borrower/long") == 1);
 }
 
+TEST_CASE("the settings of the Policy hold for the next who leads") {
+    Scene scene;
+    const auto grace = [&] {
+        return scene.process->replica.scheduler()->controller()->policy().pause_grace;
+    };
+    scene.set("policies", "default", R"("spec":{"settings":{"grace":"7s"}})");
+    scene.pass(2);
+    REQUIRE(grace() == seconds(7));
+    scene.fail_over();
+    CHECK(grace() == seconds(7));
+}
+
+TEST_CASE("a Job is left alone for its minimum run, whoever leads then") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0, R"(,"reclaimMinRun":"60s")");
+    scene.set("policies", "default", R"("spec":{"settings":{"min_run_binds_all":"yes"}})");
+    scene.add_pod("owner", "first", 8);
+    scene.add_job("borrower", "long", 1, 8);
+    scene.pass(50);
+    scene.remove("pods", "owner/first");
+    scene.pass(5);
+    REQUIRE(scene.bound("borrower/long") == 1);
+    scene.fail_over();
+    scene.add_job("owner", "urgent", 1, 8);
+    // It has run for 60 s neither since it came nor since the new one leads, but since it started.
+    scene.pass(30);
+    CHECK_FALSE(scene.job("borrower/long")->is_suspended);
+    scene.pass(15);
+    CHECK(scene.job("borrower/long")->is_suspended);
+}
+
 TEST_CASE("a Job of which pods have succeeded is paused and resumed with those that are left") {
     Scene scene;
     scene.set_node("n1");

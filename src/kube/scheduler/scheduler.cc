@@ -243,6 +243,7 @@ base::Status Scheduler::begin() {
                                              budgets_, *jobs_);
     statuses_ = std::make_unique<Statuses>(requests_, timers_, clock_, *controller_, rights_);
     BERTH_TRY_VOID(controller_->recover());
+    rights_.tell(*controller_);  // what a description does not say: the settings
     gangs_.touch_all();
     options_.log("decides: " + std::to_string(nodes_.size()) + " nodes, " +
                  std::to_string(controller_->state().cluster.projects().size() - 1) +

@@ -87,7 +87,7 @@ std::string pod_of(const Object& pod) {
     return R"({"kind":"Pod","apiVersion":"v1",)" + metadata_of(pod) + "," + spec +
            R"(},"status":{"phase":)" + quoted(pod.end.empty() ? "Pending" : pod.end) +
            R"(,"conditions":[{"type":"PodScheduled","status":)" + condition +
-           R"(,"lastTransitionTime":"2026-03-01T12:00:00Z"}],"qosClass":"Burstable"}})";
+           R"(,"lastTransitionTime":)" + quoted(pod.placed) + R"(}],"qosClass":"Burstable"}})";
 }
 
 std::string job_of(const Object& job) {
