@@ -162,25 +162,6 @@ TEST_CASE("a Job that its user resumed and then suspends is his") {
     CHECK(scene.bound("borrower/long") == 1);
 }
 
-TEST_CASE("a gang that runs with a pod missing goes on beyond a failover") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_node("n2");
-    scene.set_project("ml", 16);
-    scene.add_job("ml", "gang", 2, 8);
-    scene.pass(3);
-    REQUIRE(scene.bound("ml/gang") == 2);
-    scene.are_jobs_controlled = false;
-    scene.server.store.remove(scene.pods_of(*scene.job("ml/gang")).front());
-    scene.pass(2);
-    scene.fail_over();
-    scene.pass(15);
-    CHECK_FALSE(scene.job("ml/gang")->is_suspended);
-    scene.are_jobs_controlled = true;
-    scene.pass(3);
-    CHECK(scene.bound("ml/gang") == 2);
-}
-
 TEST_CASE("GPUs of pods that have succeeded are others' while the rest of the Job runs") {
     Scene scene;
     scene.set_node("n1");
@@ -264,66 +245,6 @@ TEST_CASE("a Job that is scaled down while it runs gives back what its pods have
     CHECK(scene.bound("ml/train") == 2);
 }
 
-TEST_CASE("whose victims still leave when the leader is killed gets what it was promised") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_project("owner", 8);
-    scene.set_project("borrower", 0);
-    scene.add_job("borrower", "long", 1, 8);
-    scene.pass(100);
-    REQUIRE(scene.bound("borrower/long") == 1);
-    scene.add_job("owner", "urgent", 1, 8);
-    scene.pass(1);
-    scene.are_jobs_controlled = false;
-    scene.pass(2);
-    REQUIRE(scene.job("borrower/long")->is_suspended);
-    REQUIRE(scene.bound("borrower/long") == 1);
-    scene.fail_over();
-    scene.pass(5);
-    CHECK(scene.bound("owner/urgent") == 0);
-    scene.are_jobs_controlled = true;
-    scene.pass(6);
-    CHECK(scene.bound("owner/urgent") == 1);
-    CHECK(scene.job("borrower/long")->is_suspended);
-    CHECK(scene.resumptions == 0);
-    scene.remove("jobs", "owner/urgent");
-    scene.pass(6);
-    CHECK(scene.bound("borrower/long") == 1);
-}
-
-TEST_CASE("the settings of the Policy hold for the next who leads") {
-    Scene scene;
-    const auto grace = [&] {
-        return scene.process->replica.scheduler()->controller()->policy().pause_grace;
-    };
-    scene.set("policies", "default", R"("spec":{"settings":{"grace":"7s"}})");
-    scene.pass(2);
-    REQUIRE(grace() == seconds(7));
-    scene.fail_over();
-    CHECK(grace() == seconds(7));
-}
-
-TEST_CASE("a Job is left alone for its minimum run, whoever leads then") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_project("owner", 8);
-    scene.set_project("borrower", 0, R"(,"reclaimMinRun":"60s")");
-    scene.set("policies", "default", R"("spec":{"settings":{"min_run_binds_all":"yes"}})");
-    scene.add_pod("owner", "first", 8);
-    scene.add_job("borrower", "long", 1, 8);
-    scene.pass(50);
-    scene.remove("pods", "owner/first");
-    scene.pass(5);
-    REQUIRE(scene.bound("borrower/long") == 1);
-    scene.fail_over();
-    scene.add_job("owner", "urgent", 1, 8);
-    // It has run for 60 s neither since it came nor since the new one leads, but since it started.
-    scene.pass(30);
-    CHECK_FALSE(scene.job("borrower/long")->is_suspended);
-    scene.pass(15);
-    CHECK(scene.job("borrower/long")->is_suspended);
-}
-
 TEST_CASE("a Job of which pods have succeeded is paused and resumed with those that are left") {
     Scene scene;
     scene.set_node("n1");
@@ -385,22 +306,6 @@ TEST_CASE("a Job that has grown is paused as a whole, and waits for all of it") 
     scene.remove("jobs", "owner/urgent");
     scene.pass(8);
     CHECK(scene.bound("borrower/long") == 4);
-}
-
-TEST_CASE("a pod of a group that has succeeded leaves its GPU, also beyond a failover") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_project("ml", 8);
-    for (const char* name : {"a", "b", "c", "d"}) scene.add_pod_of_group("ml", name, 2, "four", 4);
-    scene.pass(3);
-    REQUIRE(scene.used()["n1"] == 8);
-    scene.succeed(scene.pod("ml/a"));
-    scene.add_pod("ml", "next", 2);
-    scene.pass(3);
-    CHECK(scene.pod("ml/next")->node == "n1");
-    scene.fail_over();
-    scene.pass(300);
-    CHECK(scene.used()["n1"] == 8);
 }
 
 TEST_CASE("a paused Job whose project goes is given back: its pods say why they wait") {
@@ -566,28 +471,6 @@ TEST_CASE("a gang that failed to start is placed when its project is there again
     scene.set_project("ml", 8);
     scene.pass(5);
     CHECK(scene.pod("ml/train")->node == "n1");
-}
-
-TEST_CASE("a pod that is resized where it runs takes what it has then") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_project("ml", 8);
-    Object grows = *scene.add_pod("ml", "grows", 1);
-    scene.pass(3);
-    grows = *scene.pod("ml/grows");
-    REQUIRE(grows.node == "n1");
-    grows.cpu = 62;  // of 64
-    scene.server.store.change(grows);
-    SUBCASE("") { scene.pass(1); }
-    SUBCASE("also for the next who leads") { scene.fail_over(); }
-    scene.add_pod("ml", "small", 1);
-    scene.pass(3);
-    CHECK(scene.pod("ml/small")->node.empty());
-    grows = *scene.pod("ml/grows");
-    grows.cpu = 60;
-    scene.server.store.change(grows);
-    scene.pass(3);
-    CHECK(scene.pod("ml/small")->node == "n1");
 }
 
 TEST_CASE(
