@@ -300,7 +300,8 @@ class TakingOver(SchedulerCase):
         self.await_bound(1, "borrower")
         self.job("owner", "urgent", 2, 8)
         self.await_bound(2, "owner", "urgent")
-        attained = self.annotations("borrower", "long")["berth.dev/history"]["attained_gpu_ms"]
+        paused = self.annotations("borrower", "long")
+        attained = paused["berth.dev/history"]["attained_gpu_ms"]
         began = time.monotonic()
         first.kill()
         self.await_line(second, "decides")
@@ -308,8 +309,10 @@ class TakingOver(SchedulerCase):
         self.api.delete(f"{BATCH}/owner/jobs/urgent?propagationPolicy=Background")
         self.await_bound(1, "borrower", "long")
         again = self.annotations("borrower", "long")
-        self.assertFalse(again["berth.dev/last-pause"]["paused"])
+        self.assertEqual(again["berth.dev/last-pause"],
+                         {**paused["berth.dev/last-pause"], "paused": False})
         self.assertGreaterEqual(again["berth.dev/history"]["attained_gpu_ms"], attained)
+        self.assertEqual(again["berth.dev/history"]["pauses"], 1)
         self.assertEqual(self.refused_by_kubelets(), [])
 
     def test_a_gang_keeps_what_it_was_promised_when_the_leader_is_killed(self):

@@ -57,6 +57,25 @@ TEST_CASE("whose victims still leave when the leader is killed gets what it was 
     CHECK(scene.bound("borrower/long") == 1);
 }
 
+TEST_CASE("what a Job was paused for stays written when another one resumes it") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 1, 8);
+    scene.pass(100);
+    const Held urgent = scene.add_job("owner", "urgent", 1, 8);
+    scene.pass(5);
+    std::string receipt = scene.job("borrower/long")->annotations.at("berth.dev/last-pause");
+    REQUIRE(receipt.find(urgent->uid) != std::string::npos);
+    scene.fail_over();
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(8);
+    REQUIRE(scene.bound("borrower/long") == 1);
+    receipt.replace(receipt.find("true"), 4, "false");
+    CHECK(scene.job("borrower/long")->annotations.at("berth.dev/last-pause") == receipt);
+}
+
 TEST_CASE("a gang keeps what it was promised when the leader is killed, whoever comes meanwhile") {
     Scene scene;
     scene.set_node("n1");

@@ -358,22 +358,36 @@ client::Annotations Scheduler::notes_of(model::JobId id, bool is_suspended) cons
     history.lost = base::Duration{job->lost_gpu_ms};
     history.pauses = job->pauses;
     history.losses = job->losses;
-    objects::Receipt receipt;
-    receipt.is_in_force = is_suspended;
-    receipt.priority = job->spec.priority;
-    receipt.time = receipt.deadline = clock_.now();
-    if (job->last_pause) {
-        receipt.rule = codec::word(job->last_pause->rule);
-        receipt.time = job->last_pause->time;
-        receipt.deadline = job->last_pause->deadline;
-        const auto beneficiary = jobs_->uid_of(job->last_pause->beneficiary);
-        if (beneficiary) receipt.beneficiary = objects::format(*beneficiary);
-    }
+    const objects::Receipt receipt = is_suspended ? receipt_for(*job) : receipt_after(*job);
     client::Annotations notes{{std::string(objects::kHistory), objects::format(history)},
                               {std::string(objects::kLastPause), objects::format(receipt)}};
     if (is_suspended && !job->hold.empty())
         notes.emplace_back(objects::kPromise, objects::format(promise_of(*job)));
     return notes;
+}
+
+objects::Receipt Scheduler::receipt_for(const model::JobRecord& job) const {
+    objects::Receipt receipt;
+    receipt.priority = job.spec.priority;
+    receipt.time = receipt.deadline = clock_.now();
+    if (job.last_pause) {
+        receipt.rule = codec::word(job.last_pause->rule);
+        receipt.time = job.last_pause->time;
+        receipt.deadline = job.last_pause->deadline;
+        const auto beneficiary = jobs_->uid_of(job.last_pause->beneficiary);
+        if (beneficiary) receipt.beneficiary = objects::format(*beneficiary);
+    }
+    return receipt;
+}
+
+// As whoever paused it wrote it: the one who resumes it may not know for whom that was.
+objects::Receipt Scheduler::receipt_after(const model::JobRecord& job) const {
+    const Gang* gang = jobs_->gang_of(job.id);
+    const auto written =
+        gang == nullptr ? std::nullopt : objects::receipt_of(*gang->meta().annotations);
+    objects::Receipt receipt = written ? *written : receipt_for(job);
+    receipt.is_in_force = false;
+    return receipt;
 }
 
 void Scheduler::say_if_refused(const std::string& what, const base::Status& done) {

@@ -81,6 +81,8 @@ class Scheduler {
     objects::Promise promise_of(const model::JobRecord& job) const;
     void say_if_unknown(const objects::Pod& pod);
     client::Annotations notes_of(model::JobId job, bool is_suspended) const;
+    objects::Receipt receipt_for(const model::JobRecord& job) const;
+    objects::Receipt receipt_after(const model::JobRecord& job) const;
     void say_if_refused(const std::string& what, const base::Status& done);
 
     client::Requests& requests_;
