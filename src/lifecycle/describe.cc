@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "cluster/gang.h"
 #include "model/companions.h"
@@ -67,9 +70,7 @@ class Describer {
         BERTH_TRY_VOID(choose_gpus_of_others());
         id = 0;
         for (const JobDescription* job : jobs) BERTH_TRY_VOID(finish_job({++id}, *job));
-        // Promises last: the GPUs may still be in use by jobs that are leaving.
-        id = 0;
-        for (const JobDescription* job : jobs) BERTH_TRY_VOID(keep_promise({++id}, *job));
+        BERTH_TRY_VOID(keep_promises(jobs));
         state_.time = std::max(state_.time, description_.now);
         if (description_.order) cluster::restore_order(state_.cluster, *description_.order);
         return std::move(state_);
@@ -224,7 +225,8 @@ class Describer {
             model::PauseRequested request{
                 id,        model::Rule::Reclaim, {},   {}, description_.now,
                 whole_job, std::move(releasing), false};
-            BERTH_TRY_VOID(record(description_.now, std::move(request)));
+            const model::TimePoint asked = job.last_pause.value_or(description_.now);
+            BERTH_TRY_VOID(record(std::max(asked, state_.jobs.at(id).settled), std::move(request)));
         }
         if (job.waiting_since) {
             state_.jobs.at(id).waiting_since = *job.waiting_since;
@@ -294,18 +296,98 @@ class Describer {
         return at_rank(rank, cluster.task_on(shape, node, mask));
     }
 
+    // Last: the GPUs may still be in use by jobs that are leaving. Of promises without GPUs those
+    // come first that are kept longest: what was promised later stands.
+    Status keep_promises(const std::vector<const JobDescription*>& jobs) {
+        std::vector<std::pair<model::JobId, const JobDescription*>> by_time;
+        std::int64_t id = 0;
+        for (const JobDescription* job : jobs) {
+            ++id;
+            const auto promised =
+                std::ranges::find(job->tasks, TaskState::Promised, &TaskDescription::state);
+            if (promised != job->tasks.end()) by_time.emplace_back(id, job);
+        }
+        std::ranges::stable_sort(by_time, std::greater(), [](const auto& each) {
+            return std::pair(!is_open_promise(*each.second), each.second->promised_until);
+        });
+        for (const auto& [job, described] : by_time) BERTH_TRY_VOID(keep_promise(job, *described));
+        return {};
+    }
+
+    static bool is_open_promise(const JobDescription& job) {
+        return std::ranges::all_of(job.tasks, [](const TaskDescription& task) {
+            return task.state != TaskState::Promised || task.gpu_indices.empty();
+        });
+    }
+
     Status keep_promise(model::JobId id, const JobDescription& job) {
         const std::size_t left = model::places_before_promise(job);
         std::vector<TaskPlacement> promised;
-        for (std::size_t at = left; at < job.tasks.size(); ++at) {
-            if (job.tasks[at].state != TaskState::Promised) continue;
-            BERTH_TRY(place, stated_place(id, job, at, static_cast<int>(at - left)));
-            promised.push_back(place);
+        if (is_open_promise(job)) {
+            promised = open_promise(id, job, left);
+        } else {
+            for (std::size_t at = left; at < job.tasks.size(); ++at) {
+                if (job.tasks[at].state != TaskState::Promised) continue;
+                BERTH_TRY(place, stated_place(id, job, at, static_cast<int>(at - left)));
+                promised.push_back(place);
+            }
         }
         if (promised.empty()) return {};
         const model::TimePoint until = job.promised_until.value_or(description_.now);
         return record(description_.now,
                       model::JobReserved{id, model::Rule::Reclaim, until, std::move(promised)});
+    }
+
+    // The places of a promise that names no GPUs; none when a task of it has no room any more.
+    std::vector<TaskPlacement> open_promise(model::JobId id, const JobDescription& description,
+                                            std::size_t left) {
+        cluster::Cluster& cluster = state_.cluster;
+        const cluster::Job& job = cluster.job(id);
+        const cluster::Trial trial(cluster);
+        std::vector<TaskPlacement> places;
+        for (std::size_t at = left; at < description.tasks.size(); ++at) {
+            const TaskDescription& task = description.tasks[at];
+            if (task.state != TaskState::Promised) continue;
+            const int rank = static_cast<int>(at - left);
+            const auto place = coming_place(job, rank, cluster.find_node(task.node));
+            if (!place) return {};
+            cluster.take(cluster::View::Coming, cluster::asked_by(cluster, job.shape, rank),
+                         *place);
+            places.push_back(*place);
+        }
+        if (places.empty()) return {};
+        const base::PoolId pool = cluster::pool_of(cluster, job, places);
+        const auto pools = cluster.pools_of(job);
+        const bool may_be_there = std::ranges::find(pools, pool) != pools.end() &&
+                                  std::ranges::all_of(places, [&](const TaskPlacement& place) {
+                                      return job.is_companion(place.task) ||
+                                             cluster.nodes()[place.node.index()].pool == pool;
+                                  });
+        return may_be_there ? places : std::vector<TaskPlacement>{};
+    }
+
+    // The lowest GPUs of the node that are free or being left; none when they are too few.
+    std::optional<TaskPlacement> coming_place(const cluster::Job& job, int rank,
+                                              base::NodeId node) const {
+        constexpr auto kComing = cluster::View::Coming;
+        const cluster::Cluster& cluster = state_.cluster;
+        if (!node.is_valid()) return {};
+        const cluster::NodeState& state = cluster.nodes()[node.index()];
+        const base::ShapeId shape = cluster::asked_by(cluster, job.shape, rank);
+        const int asks = model::request_of(state_.jobs.at(job.id).spec, rank).gpus;
+        const bool has_room = state.is_ready && cluster.allows(shape, state.kind) &&
+                              (asks == 0 || !cluster.others().is_overfull(node)) &&
+                              cluster.cpu_on(shape, node) <= state.cpu.free(kComing) &&
+                              cluster.memory_on(shape, node) <= state.memory.free(kComing) &&
+                              cluster.resources().fits(shape, node, kComing);
+        if (!has_room) return {};
+        const model::GpuPart part = cluster.part_on(shape, node);
+        std::uint64_t mask = 0;
+        for (int gpu = 0; gpu < state.gpus && std::popcount(mask) < asks; ++gpu) {
+            if (part.fits_in(cluster.room(kComing, node, gpu))) mask |= std::uint64_t{1} << gpu;
+        }
+        if (std::popcount(mask) < asks) return {};
+        return at_rank(rank, cluster.task_on(shape, node, mask));
     }
 
     const Description& description_;

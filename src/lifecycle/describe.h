@@ -10,7 +10,9 @@
 namespace berth::lifecycle {
 
 // Job ids are given in the order of (created, project, name), from 1. Tasks without stated GPUs
-// get the lowest free ones of their node. Errors: Invalid, when it describes the impossible.
+// get the lowest free ones of their node. A promise without stated GPUs is one of the lowest that
+// are free or being left; it is void when there is no room for all of it, and of two that ask for
+// the same the one that is kept longer stands. Errors: Invalid, when it describes the impossible.
 base::Result<State> from_description(const model::Description& description);
 
 }  // namespace berth::lifecycle

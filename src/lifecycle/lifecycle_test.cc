@@ -516,7 +516,9 @@ TEST_CASE("a gang that may grow changes its size, and nothing that cannot be") {
     CHECK_FALSE(record.stale_since.has_value());
     CHECK(lifecycle::violations(life.state.cluster).empty());
 
-    life.happen(model::PauseRequested{.job = job});
+    model::PauseRequested request;
+    request.job = job;
+    life.happen(request);
     CHECK(problem({.job = {}, .tasks = 4}) == "job 2 is asked to leave");
     life.happen(model::JobPaused{job, true});
     CHECK(record.spec.tasks_min == 3);  // it starts as a whole again

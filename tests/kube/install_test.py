@@ -195,7 +195,7 @@ class Installation(InstallCase):
         us = self.plane.user("us", ["system:masters"])
         us.headers["Impersonate-User"] = ACCOUNT
         us.headers["Impersonate-Group"] = "system:masters"  # rights are another test's matter
-        for key in ("gpus", "part", "history", "last-pause"):
+        for key in ("gpus", "part", "history", "last-pause", "promise"):
             said = {"metadata": {"annotations": {f"berth.dev/{key}": "x"}}}
             for path in (f"{pods}/mine", f"{pods}/mine/status", f"{jobs}/mine",
                          f"{jobs}/mine/status"):

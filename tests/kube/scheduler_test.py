@@ -300,7 +300,8 @@ class TakingOver(SchedulerCase):
         self.await_bound(1, "borrower")
         self.job("owner", "urgent", 2, 8)
         self.await_bound(2, "owner", "urgent")
-        attained = self.annotations("borrower", "long")["berth.dev/history"]["attained_gpu_ms"]
+        paused = self.annotations("borrower", "long")
+        attained = paused["berth.dev/history"]["attained_gpu_ms"]
         began = time.monotonic()
         first.kill()
         self.await_line(second, "decides")
@@ -308,9 +309,50 @@ class TakingOver(SchedulerCase):
         self.api.delete(f"{BATCH}/owner/jobs/urgent?propagationPolicy=Background")
         self.await_bound(1, "borrower", "long")
         again = self.annotations("borrower", "long")
-        self.assertFalse(again["berth.dev/last-pause"]["paused"])
+        self.assertEqual(again["berth.dev/last-pause"],
+                         {**paused["berth.dev/last-pause"], "paused": False})
         self.assertGreaterEqual(again["berth.dev/history"]["attained_gpu_ms"], attained)
+        self.assertEqual(again["berth.dev/history"]["pauses"], 1)
         self.assertEqual(self.refused_by_kubelets(), [])
+
+    def test_a_gang_keeps_what_it_was_promised_when_the_leader_is_killed(self):
+        policies = f"{KINDS}/policies"
+        self.api.create(policies, {
+            "apiVersion": "berth.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "default"},
+            "spec": {"settings": {"hold": "1h"}}})
+        self.addCleanup(self.api.delete, f"{policies}/default")
+        first = self.start_deciding()
+        second = self.start()
+        self.project("owner", 16)
+        self.project("borrower", 0)
+        self.job("borrower", "quick", 1, 8)
+        slow = self.job("borrower", "slow", 1, 8, template={
+            "metadata": {"finalizers": ["tests.berth.dev/stays"]}, "spec": template(8)})
+        self.addCleanup(self.let_go, slow)
+        self.await_bound(2, "borrower")
+        self.job("owner", "gang", 2, 8)
+        promise = eventually(lambda: self.annotations("owner", "gang").get("berth.dev/promise"),
+                             "it is written down")
+        self.assertEqual(sorted(place["node"] for place in promise["places"]),
+                         ["node-00000", "node-00001"])
+        self.await_bound(1, "borrower")
+        first.kill()
+        # One GPU goes before sixteen, by the order of jobs.
+        self.job("owner", "next", 1, 1)
+        eventually(lambda: len(self.pods("owner")) == 3, "its pod is there")
+        self.await_line(second, "decides")
+        self.stays(lambda: self.bound("owner") == 0)
+        self.let_go(slow)
+        self.await_bound(2, "owner", "gang")
+        self.assertEqual(self.bound("owner", "next"), 0)
+        self.assertEqual(self.annotations("owner", "gang")["berth.dev/promise"], promise)
+        self.assertEqual(self.refused_by_kubelets(), [])
+
+    def let_go(self, job):
+        for pod in self.pods(job["metadata"]["namespace"]):
+            if "tests.berth.dev/stays" in pod["metadata"].get("finalizers", []):
+                self.api.patch(f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/"
+                               f"{pod['metadata']['name']}", {"metadata": {"finalizers": None}})
 
 
     def test_it_is_ready_when_it_decides_or_could_take_over(self):

@@ -75,6 +75,11 @@ class Scene : public World {
         pod.owner = job(job_key)->uid;
         server.store.create(pod);
     }
+    // Its controller makes all of them, and then none does anything.
+    void make_pods_once(const std::string& job_key) {
+        are_jobs_controlled = false;
+        for (int made = 0; made < job(job_key)->parallelism; ++made) add_pod_of(job_key);
+    }
     void set_parallelism(const std::string& key, int pods) {
         Object now = *job(key);
         now.parallelism = pods;

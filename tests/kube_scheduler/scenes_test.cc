@@ -162,52 +162,6 @@ TEST_CASE("a Job that its user resumed and then suspends is his") {
     CHECK(scene.bound("borrower/long") == 1);
 }
 
-TEST_CASE("a gang that runs with a pod missing goes on beyond a failover") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_node("n2");
-    scene.set_project("ml", 16);
-    scene.add_job("ml", "gang", 2, 8);
-    scene.pass(3);
-    REQUIRE(scene.bound("ml/gang") == 2);
-    scene.are_jobs_controlled = false;
-    scene.server.store.remove(scene.pods_of(*scene.job("ml/gang")).front());
-    scene.pass(2);
-    scene.fail_over();
-    scene.pass(15);
-    CHECK_FALSE(scene.job("ml/gang")->is_suspended);
-    scene.are_jobs_controlled = true;
-    scene.pass(3);
-    CHECK(scene.bound("ml/gang") == 2);
-}
-
-TEST_CASE("whose victims still leave when the leader is killed gets what it was promised") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_project("owner", 8);
-    scene.set_project("borrower", 0);
-    scene.add_job("borrower", "long", 1, 8);
-    scene.pass(100);
-    REQUIRE(scene.bound("borrower/long") == 1);
-    scene.add_job("owner", "urgent", 1, 8);
-    scene.pass(1);
-    scene.are_jobs_controlled = false;
-    scene.pass(2);
-    REQUIRE(scene.job("borrower/long")->is_suspended);
-    REQUIRE(scene.bound("borrower/long") == 1);
-    scene.fail_over();
-    scene.pass(5);
-    CHECK(scene.bound("owner/urgent") == 0);
-    scene.are_jobs_controlled = true;
-    scene.pass(6);
-    CHECK(scene.bound("owner/urgent") == 1);
-    CHECK(scene.job("borrower/long")->is_suspended);
-    CHECK(scene.resumptions == 0);
-    scene.remove("jobs", "owner/urgent");
-    scene.pass(6);
-    CHECK(scene.bound("borrower/long") == 1);
-}
-
 TEST_CASE("a paused Job whose project goes is given back: its pods say why they wait") {
     Scene scene;
     scene.set_node("n1");
@@ -371,28 +325,6 @@ TEST_CASE("a gang that failed to start is placed when its project is there again
     scene.set_project("ml", 8);
     scene.pass(5);
     CHECK(scene.pod("ml/train")->node == "n1");
-}
-
-TEST_CASE("a pod that is resized where it runs takes what it has then") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_project("ml", 8);
-    Object grows = *scene.add_pod("ml", "grows", 1);
-    scene.pass(3);
-    grows = *scene.pod("ml/grows");
-    REQUIRE(grows.node == "n1");
-    grows.cpu = 62;  // of 64
-    scene.server.store.change(grows);
-    SUBCASE("") { scene.pass(1); }
-    SUBCASE("also for the next who leads") { scene.fail_over(); }
-    scene.add_pod("ml", "small", 1);
-    scene.pass(3);
-    CHECK(scene.pod("ml/small")->node.empty());
-    grows = *scene.pod("ml/grows");
-    grows.cpu = 60;
-    scene.server.store.change(grows);
-    scene.pass(3);
-    CHECK(scene.pod("ml/small")->node == "n1");
 }
 
 TEST_CASE("a pod above a quota of nothing is told that it is the quota") {

@@ -225,22 +225,6 @@ TEST_CASE("a Job that has grown is paused as a whole, and waits for all of it") 
     CHECK(scene.bound("borrower/long") == 4);
 }
 
-TEST_CASE("a pod of a group that has succeeded leaves its GPU, also beyond a failover") {
-    Scene scene;
-    scene.set_node("n1");
-    scene.set_project("ml", 8);
-    for (const char* name : {"a", "b", "c", "d"}) scene.add_pod_of_group("ml", name, 2, "four", 4);
-    scene.pass(3);
-    REQUIRE(scene.used()["n1"] == 8);
-    scene.succeed(scene.pod("ml/a"));
-    scene.add_pod("ml", "next", 2);
-    scene.pass(3);
-    CHECK(scene.pod("ml/next")->node == "n1");
-    scene.fail_over();
-    scene.pass(300);
-    CHECK(scene.used()["n1"] == 8);
-}
-
 TEST_CASE(
     "a gang of which one pod was resized stays one gang, whoever leads and however it grows") {
     Scene scene;

@@ -92,9 +92,9 @@ class Rooms {
     std::map<std::string, Room> rooms_;
 };
 
-// The job as it runs: at least as many tasks and companions of each kind as are bound now, the
-// lowest ranks of each.
-void place(model::JobDescription& job, const std::vector<Part>& parts) {
+// The job as it runs, or leaves: at least as many tasks and companions of each kind as are bound
+// now, the lowest ranks of each.
+void place(model::JobDescription& job, const std::vector<Part>& parts, model::TaskState standing) {
     for (std::size_t kind = 0; kind < parts.size(); ++kind) {
         const auto is_bound = [](const Pod* pod) { return pod->is_bound(); };
         const int bound = static_cast<int>(std::ranges::count_if(parts[kind].there, is_bound));
@@ -105,12 +105,31 @@ void place(model::JobDescription& job, const std::vector<Part>& parts) {
         std::size_t rank = first;
         for (const Pod* pod : parts[kind].there) {
             if (!pod->is_bound()) continue;
-            job.tasks[rank++] = {model::TaskState::Running, *pod->node, {}};
+            job.tasks[rank++] = {standing, *pod->node, {}};
             const auto since = pod->scheduled_since.value_or(job.created);
             job.last_start = std::max(job.last_start.value_or(since), since);
         }
     }
     job.spec.tasks_min = job.spec.tasks_max;
+}
+
+// What it was promised and has not had since. A promise that fits its size no more is none.
+void add_promise(model::JobDescription& job, const objects::Labels& annotations,
+                 base::TimePoint now) {
+    const auto promise = objects::promise_of(annotations);
+    if (!promise || promise->until <= now || promise->until > now + model::kPastMax) return;
+    if (job.last_pause && promise->time < *job.last_pause) return;
+    std::vector<model::TaskDescription> tasks;
+    for (const objects::Promise::Place& place : promise->places) {
+        const auto left = static_cast<int>(job.tasks.size() - tasks.size());
+        if (place.pods < 1 || place.pods > left) return;
+        tasks.insert(tasks.end(), static_cast<std::size_t>(place.pods),
+                     {model::TaskState::Promised, place.node, {}});
+    }
+    if (tasks.size() != job.tasks.size()) return;
+    job.promised_until = promise->until;
+    if (!job.last_start) job.tasks.clear();  // else it leaves those first
+    job.tasks.insert(job.tasks.end(), tasks.begin(), tasks.end());
 }
 
 model::JobDescription described(const Gang& gang, model::JobSpec spec,
@@ -120,17 +139,20 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
     job.spec = std::move(spec);
     job.created = gang.meta().created.value_or(base::TimePoint{});
     const objects::Labels& annotations = *gang.meta().annotations;
+    const bool leaves = gang.is_paused() && !running.empty();
     if (const auto receipt = objects::receipt_of(annotations)) {
         job.last_pause = receipt->time;
         if (running.empty()) job.waiting_since = receipt->time;
     }
-    place(job, parts);
+    place(job, parts, leaves ? model::TaskState::Releasing : model::TaskState::Running);
+    if (running.empty() || leaves) add_promise(job, annotations, at);
     if (const auto history = objects::history_of(annotations)) {
-        // Beside what it has had since it was started.
-        const base::Duration now = job.last_start ? at - *job.last_start : base::Duration{0};
+        // Beside what it has had since: since it was started, or asked to leave.
+        const auto& since = leaves ? job.last_pause : job.last_start;
+        const base::Duration now = since ? at - *since : base::Duration{0};
         std::int64_t gpus = 0;
         for (const Pod* pod : running) gpus += pod->held().of(kGpuResource);
-        job.pauses = history->pauses + gang.is_paused();
+        job.pauses = history->pauses + (gang.is_paused() && !leaves);
         job.losses = history->losses;
         job.attained = history->attained + std::max(now, base::Duration{0}) * gpus;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What does the server hold now, as the core writes a cluster down? A start and a failover begin
-// with this: whoever runs has its GPUs, whoever can start waits.
+// with this: whoever runs has its GPUs, whoever was paused leaves them, whoever can start waits, on
+// what it was promised where there is such.
 //
 // It never refuses what a real cluster shows. A gang whose pods are bound where they do not fit, or
 // are in no project that is there, is none of the core's: its pods are strangers that take what

@@ -276,14 +276,16 @@ spec:
       object.metadata.annotations : {}
   - name: changed
     expression: >-
-      ['berth.dev/gpus', 'berth.dev/part', 'berth.dev/history', 'berth.dev/last-pause'].filter(key,
+      ['berth.dev/gpus', 'berth.dev/part', 'berth.dev/history', 'berth.dev/last-pause',
+      'berth.dev/promise'].filter(key,
       (key in variables.before) != (key in variables.after) || (key in variables.after &&
       variables.before[key] != variables.after[key]))
   validations:
   - expression: size(variables.changed) == 0
     messageExpression: >-
       'annotation ' + variables.changed.join(', ') + ': only Berth writes it'
-    message: annotations berth.dev/gpus, part, history and last-pause are written by Berth alone
+    message: >-
+      annotations berth.dev/gpus, part, history, last-pause and promise are written by Berth alone
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding

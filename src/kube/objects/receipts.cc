@@ -23,6 +23,16 @@ base::TimePoint moment(codec::JsonReader& reader) {
     return read_time(reader).value_or(base::TimePoint{});
 }
 
+Promise::Place read_place(codec::JsonReader& reader) {
+    Promise::Place place;
+    each_field(reader, [&](std::string_view key) {
+        if (key == "node") return place.node = reader.read_text(), true;
+        if (key == "pods") return place.pods = static_cast<int>(reader.read_int()), true;
+        return false;
+    });
+    return place;
+}
+
 }  // namespace
 
 std::string format(const History& history) {
@@ -47,6 +57,25 @@ std::string format(const Receipt& receipt) {
     json.key("time"), json.string(codec::format_time(receipt.time));
     json.key("deadline"), json.string(codec::format_time(receipt.deadline));
     json.key("priority"), json.number(receipt.priority);
+    json.end_object();
+    return text;
+}
+
+std::string format(const Promise& promise) {
+    std::string text;
+    codec::JsonWriter json(text);
+    json.begin_object();
+    json.key("time"), json.string(codec::format_time(promise.time));
+    json.key("until"), json.string(codec::format_time(promise.until));
+    json.key("places");
+    json.begin_array();
+    for (const Promise::Place& place : promise.places) {
+        json.begin_object();
+        json.key("node"), json.string(place.node);
+        json.key("pods"), json.number(place.pods);
+        json.end_object();
+    }
+    json.end_array();
     json.end_object();
     return text;
 }
@@ -79,6 +108,19 @@ std::optional<Receipt> receipt_of(const Labels& annotations) {
             return false;
         });
     return is_there ? std::optional(std::move(receipt)) : std::nullopt;
+}
+
+std::optional<Promise> promise_of(const Labels& annotations) {
+    Promise promise;
+    const bool is_there = read_annotation(
+        annotations, kPromise, [&](codec::JsonReader& reader, std::string_view key) {
+            if (key == "time") return promise.time = moment(reader), true;
+            if (key == "until") return promise.until = moment(reader), true;
+            if (key != "places") return false;
+            each_item(reader, [&] { promise.places.push_back(read_place(reader)); });
+            return true;
+        });
+    return is_there ? std::optional(std::move(promise)) : std::nullopt;
 }
 
 bool is_paused(const Workload& workload) {

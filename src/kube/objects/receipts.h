@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must be known of a paused Job when the one who paused it is gone? It stands in two
-// annotations of the Job, written with the patch that suspends it: what it had until then, and the
-// receipt of the pause. A Job that is suspended without a receipt in force was suspended by
-// somebody else, and stays so.
+// What must be known of a Job when the one who paused it, or promised it GPUs, is gone? It stands
+// in annotations of the Job. Two are written with the patch that suspends it: what it had until
+// then, and the receipt of the pause. A Job that is suspended without a receipt in force was
+// suspended by somebody else, and stays so. The third says which GPUs it was promised.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/objects/workload.h"
 
@@ -16,6 +17,7 @@ namespace berth::kube::objects {
 
 inline constexpr std::string_view kHistory = "berth.dev/history";
 inline constexpr std::string_view kLastPause = "berth.dev/last-pause";
+inline constexpr std::string_view kPromise = "berth.dev/promise";
 
 // Of all attempts that have ended.
 struct History {
@@ -38,13 +40,32 @@ struct Receipt {
     bool operator==(const Receipt&) const = default;
 };
 
+// GPUs on which it starts when others have left them. It is not taken back: one whose time is over,
+// or after which the Job has run, promises nothing.
+struct Promise {
+    struct Place {
+        std::string node;
+        int pods = 0;
+
+        bool operator==(const Place&) const = default;
+    };
+
+    base::TimePoint time;
+    base::TimePoint until;
+    std::vector<Place> places;  // in the order of the pods' ranks; a node may be there again
+
+    bool operator==(const Promise&) const = default;
+};
+
 // As annotations have them: {"attained":"2h"...}
 std::string format(const History& history);
 std::string format(const Receipt& receipt);
+std::string format(const Promise& promise);
 // Whether it is suspended, and by us: it goes on when we resume it.
 bool is_paused(const Workload& workload);
 // Nothing where there is none, or nobody can read it.
 std::optional<History> history_of(const Labels& annotations);
 std::optional<Receipt> receipt_of(const Labels& annotations);
+std::optional<Promise> promise_of(const Labels& annotations);
 
 }  // namespace berth::kube::objects

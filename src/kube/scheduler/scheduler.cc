@@ -9,7 +9,6 @@
 
 #include "codec/words.h"
 #include "kube/cluster/asks.h"
-#include "kube/objects/receipts.h"
 #include "lifecycle/describe.h"
 
 namespace berth::kube::scheduler {
@@ -148,6 +147,7 @@ void Scheduler::turn() {
     controller_->step();
     for (const model::JobFinished& end : std::exchange(ended_, {})) jobs_->ended(end);
     pauses_ += paused_.size();
+    for (const model::JobId job : std::exchange(promised_, {})) note_promise(job);
     for (const model::JobId job : std::exchange(paused_, {})) {
         if (const auto gang = jobs_->uid_of(job)) jobs_->review(*gang);
         say_paused(job);
@@ -221,6 +221,8 @@ base::Status Scheduler::begin() {
             if (finished != nullptr) ended_.push_back(*finished);
             const auto* paused = std::get_if<model::JobPaused>(&event.body);
             if (paused != nullptr) paused_.push_back(paused->job);
+            const auto* reserved = std::get_if<model::JobReserved>(&event.body);
+            if (reserved != nullptr) promised_.push_back(reserved->job);
         }
     };
     std::map<model::JobId, model::LaunchSpec> launches;
@@ -243,6 +245,7 @@ base::Status Scheduler::begin() {
                                              budgets_, *jobs_);
     statuses_ = std::make_unique<Statuses>(requests_, timers_, clock_, *controller_, rights_);
     BERTH_TRY_VOID(controller_->recover());
+    rights_.tell(*controller_);  // what a description does not say: the settings
     gangs_.touch_all();
     options_.log("decides: " + std::to_string(nodes_.size()) + " nodes, " +
                  std::to_string(controller_->state().cluster.projects().size() - 1) +
@@ -310,6 +313,34 @@ void Scheduler::say_paused(model::JobId id) {
                     std::string(codec::word(job->last_pause->rule)) + "); it goes on by itself");
 }
 
+// Of one that moves the patch that suspends it says so; of one that grows nobody: what it has stays
+// its own.
+void Scheduler::note_promise(model::JobId id) {
+    const Gang* gang = jobs_->gang_of(id);
+    const model::JobRecord* job = controller_->state().jobs.get(id);
+    if (gang == nullptr || gang->workload == nullptr || job == nullptr) return;
+    if (job->hold.empty() || !job->tasks.empty()) return;
+    const objects::Workload& workload = *gang->workload;
+    requests_.send(
+        client::merge_patch({workload.path(), objects::format(workload.meta.uid), ""}, {},
+                            {{std::string(objects::kPromise), objects::format(promise_of(*job))}}),
+        [](const client::Outcome&) {});
+}
+
+objects::Promise Scheduler::promise_of(const model::JobRecord& job) const {
+    std::vector<model::TaskPlacement> tasks = job.hold;
+    std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
+    const base::TimePoint now = clock_.now();
+    objects::Promise promise{now, job.hold_deadline.value_or(now), {}};
+    for (const model::TaskPlacement& task : tasks) {
+        const std::string& node = controller_->state().cluster.node_name(task.node);
+        if (promise.places.empty() || promise.places.back().node != node)
+            promise.places.push_back({node, 0});
+        ++promise.places.back().pods;
+    }
+    return promise;
+}
+
 void Scheduler::say_if_unknown(const objects::Pod& pod) {
     const objects::Owner& owner = *pod.meta.owner;
     if (owner.kind->empty() || objects::workload_that_is(owner) != nullptr) return;
@@ -327,19 +358,36 @@ client::Annotations Scheduler::notes_of(model::JobId id, bool is_suspended) cons
     history.lost = base::Duration{job->lost_gpu_ms};
     history.pauses = job->pauses;
     history.losses = job->losses;
+    const objects::Receipt receipt = is_suspended ? receipt_for(*job) : receipt_after(*job);
+    client::Annotations notes{{std::string(objects::kHistory), objects::format(history)},
+                              {std::string(objects::kLastPause), objects::format(receipt)}};
+    if (is_suspended && !job->hold.empty())
+        notes.emplace_back(objects::kPromise, objects::format(promise_of(*job)));
+    return notes;
+}
+
+objects::Receipt Scheduler::receipt_for(const model::JobRecord& job) const {
     objects::Receipt receipt;
-    receipt.is_in_force = is_suspended;
-    receipt.priority = job->spec.priority;
+    receipt.priority = job.spec.priority;
     receipt.time = receipt.deadline = clock_.now();
-    if (job->last_pause) {
-        receipt.rule = codec::word(job->last_pause->rule);
-        receipt.time = job->last_pause->time;
-        receipt.deadline = job->last_pause->deadline;
-        const auto beneficiary = jobs_->uid_of(job->last_pause->beneficiary);
+    if (job.last_pause) {
+        receipt.rule = codec::word(job.last_pause->rule);
+        receipt.time = job.last_pause->time;
+        receipt.deadline = job.last_pause->deadline;
+        const auto beneficiary = jobs_->uid_of(job.last_pause->beneficiary);
         if (beneficiary) receipt.beneficiary = objects::format(*beneficiary);
     }
-    return {{std::string(objects::kHistory), objects::format(history)},
-            {std::string(objects::kLastPause), objects::format(receipt)}};
+    return receipt;
+}
+
+// As whoever paused it wrote it: the one who resumes it may not know for whom that was.
+objects::Receipt Scheduler::receipt_after(const model::JobRecord& job) const {
+    const Gang* gang = jobs_->gang_of(job.id);
+    const auto written =
+        gang == nullptr ? std::nullopt : objects::receipt_of(*gang->meta().annotations);
+    objects::Receipt receipt = written ? *written : receipt_for(job);
+    receipt.is_in_force = false;
+    return receipt;
 }
 
 void Scheduler::say_if_refused(const std::string& what, const base::Status& done) {

@@ -19,6 +19,7 @@
 
 #include "control/controller.h"
 #include "kube/cluster/budgets.h"
+#include "kube/objects/receipts.h"
 #include "kube/scheduler/activity.h"
 #include "kube/scheduler/events.h"
 #include "kube/scheduler/gang_jobs.h"
@@ -76,8 +77,12 @@ class Scheduler {
     bool can_begin_again();
     std::string why_not(const model::JobSpec& asks, const std::string& node) const;
     void say_paused(model::JobId job);
+    void note_promise(model::JobId job);
+    objects::Promise promise_of(const model::JobRecord& job) const;
     void say_if_unknown(const objects::Pod& pod);
     client::Annotations notes_of(model::JobId job, bool is_suspended) const;
+    objects::Receipt receipt_for(const model::JobRecord& job) const;
+    objects::Receipt receipt_after(const model::JobRecord& job) const;
     void say_if_refused(const std::string& what, const base::Status& done);
 
     client::Requests& requests_;
@@ -102,6 +107,7 @@ class Scheduler {
     std::vector<model::JobId> paused_;
     Histogram decisions_;
     std::uint64_t pauses_ = 0;
+    std::vector<model::JobId> promised_;
     std::optional<base::Error> failure_;
     client::Timer turn_;
     base::TimePoint turn_at_;

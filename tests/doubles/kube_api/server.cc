@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codec/json.h"
+#include "codec/timestamp.h"
 
 namespace berth::tests::kube_api {
 namespace {
@@ -311,6 +312,7 @@ Server::Answer Server::bind(const Request& request, const Held& pod) {
     if (!is_bind_allowed) return {403, status_of(403, "Forbidden", "a policy denies it")};
     Object now = *pod;
     now.node = text_at(body, {"target", "name"});
+    now.placed = codec::format_time(std::chrono::floor<seconds>(time_.now()));
     take_annotations(body, now);
     store.change(now);
     ++counts_.bound;

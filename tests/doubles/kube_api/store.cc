@@ -86,7 +86,8 @@ std::string pod_of(const Object& pod) {
         pod.node.empty() ? R"("False","reason":)" + quoted(pod.reason) : std::string(R"("True")");
     return R"({"kind":"Pod","apiVersion":"v1",)" + metadata_of(pod) + "," + spec +
            R"(},"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":)" +
-           condition + R"(,"lastTransitionTime":"2026-03-01T12:00:00Z"}],"qosClass":"Burstable"}})";
+           condition + R"(,"lastTransitionTime":)" + quoted(pod.placed) +
+           R"(}],"qosClass":"Burstable"}})";
 }
 
 std::string job_of(const Object& job) {
