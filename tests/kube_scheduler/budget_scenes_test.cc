@@ -116,12 +116,13 @@ TEST_CASE("a paused Job that a disruption budget selects from then on borrows no
 
 TEST_CASE("who takes over pauses no Job that a disruption budget selects, within its quota") {
     Lent scene;
+    scene.set_budget("borrower", "serve");
+    scene.pass(2);
     scene.add_serving("first");
     scene.pass(3);
     scene.add_job("borrower", "train", 1, 8);
     scene.pass(3);
     REQUIRE(scene.bound("borrower/first") + scene.bound("borrower/train") == 2);
-    scene.set_budget("borrower", "serve");
     scene.fail_over();
     scene.add_job("owner", "urgent", 1, 8);
     scene.pass(10);

@@ -2,6 +2,9 @@
 #include "kube_scheduler/world.h"
 
 #include <algorithm>
+#include <chrono>
+
+#include "codec/timestamp.h"
 
 namespace berth::tests::kube_scheduler {
 
@@ -35,6 +38,7 @@ void World::set_budget(const std::string& name_space, const std::string& app) {
     budget.resource = "poddisruptionbudgets";
     budget.name_space = name_space;
     budget.name = app;
+    budget.created = codec::format_time(std::chrono::floor<std::chrono::seconds>(time.now()));
     budget.content_json = R"("spec":{"maxUnavailable":1,"selector":{"matchLabels":{"app":")" + app +
                           R"("}}},"status":{"disruptionsAllowed":1})";
     server.store.create(budget);

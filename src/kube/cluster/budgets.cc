@@ -45,11 +45,13 @@ const DisruptionBudget* Budgets::protector_of(const Gang& gang) const {
     const auto there = budgets_.find(*gang.meta().name_space);
     if (there == budgets_.end()) return nullptr;
     const std::vector<const Labels*> labels = labels_of(gang);
+    const DisruptionBudget* oldest = nullptr;
     for (const auto& [uid, budget] : there->second) {
         const auto is_selected = [&](const Labels* each) { return selects(*budget, *each); };
-        if (std::ranges::any_of(labels, is_selected)) return budget;
+        const bool is_older = oldest == nullptr || budget->meta.created < oldest->meta.created;
+        if (is_older && std::ranges::any_of(labels, is_selected)) oldest = budget;
     }
-    return nullptr;
+    return oldest;
 }
 
 }  // namespace berth::kube::cluster

@@ -5,7 +5,7 @@
 // templates say of them.
 //
 // Budgets are those of a cache, which outlives this; each change of it is taken once.
-// Ties: of several budgets the one of least uid is named.
+// Ties: of several budgets the oldest is named, then the one of least uid.
 #pragma once
 
 #include <map>

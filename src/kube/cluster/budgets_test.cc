@@ -101,6 +101,6 @@ TEST_CASE("the job of a protected gang is not preemptible") {
     objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1)));
     cluster::ProjectPools project{"vision"};
     CHECK(cluster::job_of(objects.gang(1), project)->preemptible);
-    project.is_protected = true;
+    project.protected_since = base::TimePoint{};
     CHECK_FALSE(cluster::job_of(objects.gang(1), project)->preemptible);
 }

@@ -176,8 +176,8 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& projec
     const auto receipt = objects::receipt_of(*gang.meta().annotations);
     if (gang.living() == 0 && receipt) spec.priority = receipt->priority;
     if (gang.ask().priority_class->empty()) spec.priority = model::default_priority(spec.kind);
-    spec.preemptible =
-        spec.priority < model::kNotPreemptibleFrom && may_be_paused(gang) && !project.is_protected;
+    spec.preemptible = spec.priority < model::kNotPreemptibleFrom && may_be_paused(gang) &&
+                       !project.protected_since;
     spec.tasks_min = spec.tasks_max = std::max(parts.front().pods, 1);
     spec.elastic = model::Elastic::Grow;
     for (std::size_t at = 1; at < parts.size(); ++at) add_companion(spec, parts[at]);
@@ -192,13 +192,20 @@ base::Duration grace_of(const Gang& gang) {
 
 namespace {
 
-// Whoever lent GPUs before a budget came gets them back: what runs is protected within the quota.
+// Whoever lent GPUs gets them back, whatever budget came then: what runs is protected if it was
+// started under its budget, and within the quota.
 class Protected {
   public:
-    bool fits(const ProjectPools& project, const std::vector<const Pod*>& running) {
-        base::MilliGpu& held = held_[project.name];
+    bool is_so(const ProjectPools& project, const std::vector<const Pod*>& running) {
         base::MilliGpu more{0};
-        for (const Pod* pod : running) more += base::gpus(pod->held().of(kGpuResource));
+        std::optional<base::TimePoint> started;
+        for (const Pod* pod : running) {
+            more += base::gpus(pod->held().of(kGpuResource));
+            const auto since = pod->scheduled_since;
+            if (since) started = std::min(started.value_or(*since), *since);
+        }
+        if (started && *started < *project.protected_since) return false;
+        base::MilliGpu& held = held_[project.name];
         if (held + more > project.quota) return false;
         held += more;
         return true;
@@ -223,7 +230,8 @@ Described describe(const Gangs& gangs, const std::map<std::string, model::Node>&
         const std::vector<const Pod*> running = bound(*gang);
         if (running.empty() && !gang->is_complete() && !gang->is_paused()) continue;
         ProjectPools project = project_of(*gang);
-        if (project.is_protected) project.is_protected = safe.fits(project, running);
+        if (project.protected_since && !safe.is_so(project, running))
+            project.protected_since.reset();
         auto spec = job_of(*gang, project);
         const auto parts = parts_of(*gang);
         if (project.name.empty() || !spec || !parts || !rooms.take(running)) {

@@ -25,7 +25,8 @@ namespace berth::kube::cluster {
 struct ProjectPools {
     std::string name;  // empty: it is none
     std::vector<std::string> pools = {};
-    bool is_protected = false;  // by a PodDisruptionBudget: it is not paused
+    // By a PodDisruptionBudget of then: it is not paused.
+    std::optional<base::TimePoint> protected_since = {};
     base::MilliGpu quota = model::kUnlimited;  // in the first of them
 };
 

@@ -270,7 +270,8 @@ base::Result<lifecycle::State> Scheduler::first_state(cluster::Described& gangs)
 
 cluster::ProjectPools Scheduler::project_of(const Gang& gang, std::string& why) const {
     cluster::ProjectPools project = rights_.project_of(gang, why);
-    project.is_protected = budgets_.protects(gang);
+    if (const objects::DisruptionBudget* budget = budgets_.protector_of(gang))
+        project.protected_since = budget->meta.created.value_or(base::TimePoint{});
     return project;
 }
 

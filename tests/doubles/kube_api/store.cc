@@ -55,9 +55,9 @@ std::string metadata_of(const Object& object) {
     return R"("metadata":{"name":)" + quoted(object.name) + R"(,"namespace":)" +
            quoted(object.name_space) + R"(,"uid":)" + quoted(object.uid) +
            R"(,"resourceVersion":)" + quoted(std::to_string(object.version)) +
-           R"(,"creationTimestamp":"2026-03-01T12:00:00Z","labels":{"app":)" + quoted(object.app) +
-           R"(,"content":)" + quoted(std::to_string(object.content)) + R"(},"annotations":)" +
-           annotations_of(object) + "," + owner + kManaged + "}";
+           R"(,"creationTimestamp":)" + quoted(object.created) + R"(,"labels":{"app":)" +
+           quoted(object.app) + R"(,"content":)" + quoted(std::to_string(object.content)) +
+           R"(},"annotations":)" + annotations_of(object) + "," + owner + kManaged + "}";
 }
 
 // Of a pod, or of a Job's template: without what ends it.

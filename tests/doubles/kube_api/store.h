@@ -25,6 +25,7 @@ struct Object {
     std::string uid;
     std::uint64_t version = 0;
     std::string node;       // of a pod
+    std::string created = "2026-03-01T12:00:00Z";
     std::string placed = "2026-03-01T12:00:00Z";  // since it has it, or has not
     int gpus = 1;           // that a pod asks for
     int cpu = 4;            // that it requests
