@@ -204,7 +204,8 @@ class Protected {
             const auto since = pod->scheduled_since;
             if (since) started = std::min(started.value_or(*since), *since);
         }
-        if (started && *started < *project.protected_since) return false;
+        // The server's moments are whole seconds.
+        if (started && *started <= *project.protected_since) return false;
         base::MilliGpu& held = held_[project.name];
         if (held + more > project.quota) return false;
         held += more;
