@@ -75,6 +75,30 @@ TEST_CASE("a Job that is scaled up while it runs grows into what nobody waits fo
     CHECK(scene.bound("ml/train") == 4);
 }
 
+TEST_CASE("a Job takes nothing for pods that nobody makes, whoever leads") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 4);
+    scene.set_project("web", 4);
+    scene.add_job("ml", "train", 1, 2);
+    scene.pass(4);
+    scene.are_jobs_controlled = false;  // as by a ResourceQuota
+    scene.set_parallelism("ml/train", 8);
+    scene.add_pod_of("ml/train");
+    scene.pass(4);
+    REQUIRE(scene.bound("ml/train") == 2);
+    SUBCASE("") { scene.pass(100); }
+    SUBCASE("beyond a failover") {
+        scene.fail_over();
+        scene.pass(100);
+    }
+    scene.add_pod("web", "next", 4);
+    scene.pass(4);
+    CHECK(scene.pod("web/next")->node == "n1");
+    CHECK_FALSE(scene.job("ml/train")->is_suspended);
+    CHECK(scene.bound("ml/train") == 2);
+}
+
 TEST_CASE("a quota that keeps a Job from growing is named") {
     Scene scene;
     scene.set_node("n1");

@@ -105,13 +105,16 @@ base::Result<std::vector<Part>> parts_of(const Gang& gang) {
     auto tasks = std::ranges::find_if(parts, has_gpus);
     if (tasks == parts.end()) tasks = std::ranges::max_element(parts, {}, &Part::pods);
     std::rotate(parts.begin(), tasks, std::next(tasks));
+    const auto has_started =
+        std::ranges::any_of(gang.pods, [](const auto& each) { return each.second->is_bound(); });
+    if (has_started) return parts;  // others come when they come
     int pods = 0;
     for (const Part& part : parts) pods += part.pods;
     parts.front().pods += std::max(gang.pods_wanted() - pods, 0);  // that are still to come
     return parts;
 }
 
-int tasks_wanted(const Gang& gang, const model::JobSpec& job) {
+TasksNow tasks_now(const Gang& gang, const model::JobSpec& job) {
     const auto is_task = [&](const objects::PodAsk& ask) {
         const auto asks = spec_of(ask);
         const bool has_gpus = job.request.gpus > 0;  // as no companion has
@@ -126,13 +129,14 @@ int tasks_wanted(const Gang& gang, const model::JobSpec& job) {
         before = pod;
         there += was_task ? 1 : 0;
     }
-    if (gang.workload == nullptr) return gang.is_owned ? std::max(there, job.tasks_max) : there;
+    if (gang.workload == nullptr)
+        return {there, gang.is_owned ? std::max(there, job.tasks_max) : there};
     std::optional<int> said;
     for (const objects::Workload::Part& part : gang.workload->parts) {
         const bool is_all = gang.workload->parts.size() == 1;
         if (is_all || is_task(*part.ask)) said = said.value_or(0) + part.pods;
     }
-    return std::max(there, said.value_or(job.tasks_max));
+    return {there, std::max(there, said.value_or(job.tasks_max))};
 }
 
 bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod, Sizes sizes) {

@@ -23,9 +23,13 @@ struct Part {
 // Errors: Invalid, in words for its pods.
 base::Result<std::vector<Part>> parts_of(const Gang& gang);
 
-// How many tasks a gang that runs as this job wants now, its companions beside: as many as its
-// workload says, or as are there.
-int tasks_wanted(const Gang& gang, const model::JobSpec& job);
+// Of a gang that runs as this job, its companions beside: how many of its tasks have a pod, placed
+// or not, and how many will have one.
+struct TasksNow {
+    int there = 0;
+    int wanted = 0;
+};
+TasksNow tasks_now(const Gang& gang, const model::JobSpec& job);
 
 // Whether CPU and memory have to be the same. They may be changed of a pod that runs, nothing else.
 enum class Sizes { Same, Any };

@@ -144,19 +144,22 @@ std::optional<int> GangJobs::smaller_size(const Gang* gang, const Taken& taken) 
     return is_same ? std::optional(spec->tasks_min) : std::nullopt;
 }
 
-// Pods of a gang that runs end for good, and others come.
+// Pods of a gang that runs end for good, and others come. The place of one that will come again is
+// kept; nothing is taken for pods that nobody has made.
 void GangJobs::look_at_size(Uid uid, const Gang& gang, const model::JobRecord& job) {
     if (!parts_.binder.goes_on(job.id)) return;
     const int size = job.spec.tasks_max;
     const auto is_task = [&](int rank) { return rank < size; };
-    const int wanted = std::max(cluster::tasks_wanted(gang, job.spec), 1);
+    const cluster::TasksNow now = cluster::tasks_now(gang, job.spec);
     const auto placed =
         static_cast<int>(std::ranges::count_if(job.tasks, is_task, &model::TaskPlacement::task));
     std::vector<int> ended = parts_.binder.tasks_without_pods(job.id);
     std::erase_if(ended, [&](int rank) { return !is_task(rank); });
-    const int left = std::max(wanted, placed - static_cast<int>(ended.size()));
-    ended.resize(static_cast<std::size_t>(std::max(placed - left, 0)));
-    if (left != size) set_size(uid, left, std::move(ended));
+    const int filled = placed - static_cast<int>(ended.size());
+    const int kept = std::max({1, filled, std::min(now.wanted, placed)});
+    ended.resize(static_cast<std::size_t>(placed - kept));
+    const int tasks = std::max(kept, now.there);
+    if (tasks != size) set_size(uid, tasks, std::move(ended));
 }
 
 void GangJobs::set_size(Uid uid, int tasks, std::vector<int> ended) {
