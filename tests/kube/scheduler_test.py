@@ -325,10 +325,14 @@ class TakingOver(SchedulerCase):
         second = self.start()
         self.project("owner", 16)
         self.project("borrower", 0)
-        self.job("borrower", "quick", 1, 8)
-        slow = self.job("borrower", "slow", 1, 8, template={
-            "metadata": {"finalizers": ["tests.berth.dev/stays"]}, "spec": template(8)})
-        self.addCleanup(self.let_go, slow)
+        self.job("borrower", "one", 1, 8)
+        self.await_bound(1, "borrower")
+        pod = self.pods("borrower")[0]["metadata"]
+        stays = f"/api/v1/namespaces/borrower/pods/{pod['name']}"
+        self.api.patch(stays, {"metadata": {"finalizers": [
+            *pod.get("finalizers", []), "tests.berth.dev/stays"]}})
+        self.addCleanup(self.let_go, stays)
+        self.job("borrower", "other", 1, 8)
         self.await_bound(2, "borrower")
         self.job("owner", "gang", 2, 8)
         promise = eventually(lambda: self.annotations("owner", "gang").get("berth.dev/promise"),
@@ -342,18 +346,15 @@ class TakingOver(SchedulerCase):
         eventually(lambda: len(self.pods("owner")) == 3, "its pod is there")
         self.await_line(second, "decides")
         self.stays(lambda: self.bound("owner") == 0)
-        self.let_go(slow)
+        self.let_go(stays)
         self.await_bound(2, "owner", "gang")
         self.assertEqual(self.bound("owner", "next"), 0)
         self.assertEqual(self.annotations("owner", "gang")["berth.dev/promise"], promise)
         self.assertEqual(self.refused_by_kubelets(), [])
 
-    def let_go(self, job):
-        for pod in self.pods(job["metadata"]["namespace"]):
-            if "tests.berth.dev/stays" in pod["metadata"].get("finalizers", []):
-                self.api.patch(f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/"
-                               f"{pod['metadata']['name']}", {"metadata": {"finalizers": None}})
-
+    def let_go(self, path):
+        self.api.send("PATCH", path, {"metadata": {"finalizers": None}},
+                      "application/merge-patch+json")
 
     def test_it_is_ready_when_it_decides_or_could_take_over(self):
         self.plane.kill("kube-apiserver")

@@ -2,15 +2,23 @@
 #include "kube/cluster/gangs.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <tuple>
 
 #include "kube/objects/receipts.h"
+#include "model/job.h"
 
 namespace berth::kube::cluster {
 
 using objects::Pod;
+
+namespace {
+
+constexpr std::string_view kPartOfJobSet = "jobset.sigs.k8s.io/replicatedjob-name";
+
+}  // namespace
 
 bool is_waiting(const Pod& pod) {
     return pod.node->empty() && !pod.is_over() && !pod.is_gated && !pod.meta.deletion;
@@ -75,12 +83,31 @@ int Gang::placeable() const {
 }
 
 int Gang::pods_wanted() const {
-    if (workload != nullptr) return workload->pods_wanted();
+    if (workload != nullptr && made.empty()) return workload->pods_wanted();
+    if (workload != nullptr) {
+        const auto parts = parts_wanted();
+        return std::accumulate(parts.begin(), parts.end(), 0, [](int sum, const auto& part) {
+            return std::min(sum + part.pods, model::kTasksMax + 1);
+        });
+    }
     // Nobody makes those again that are gone, once it has started.
     const bool has_started =
         std::ranges::any_of(pods, [](const auto& each) { return each.second->is_bound(); });
     const int size = is_group() && !has_started ? group_size(meta()).value_or(1) : 1;
     return std::max(living(), size);
+}
+
+std::vector<Workload::Part> Gang::parts_wanted() const {
+    if (workload == nullptr) return {};
+    std::vector<Workload::Part> parts = workload->parts;
+    for (const Workload* job : made) {
+        const std::string* name = objects::find(*job->meta.labels, kPartOfJobSet);
+        const bool is_done = job->end != Workload::End::None;  // its JobSet has counted it
+        if (name == nullptr || is_done) continue;
+        const auto part = std::ranges::find(parts, *name, &Workload::Part::name);
+        if (part != parts.end()) part->pods = std::max(part->pods - job->pods_done, 0);
+    }
+    return parts;
 }
 
 bool Gang::is_complete() const {
@@ -148,6 +175,7 @@ void Gangs::enter(Uid uid, const Pod& pod) {
     gang.uid = uid;
     gang.add(pod);
     gang.workload = owners_.find(uid);
+    if (gang.workload != nullptr) gang.made = owners_.made_by(*gang.workload);
     homes_[pod.meta.uid] = uid;
     changed_.insert(uid);
 }
@@ -169,6 +197,11 @@ void Gangs::take(const Workload* before, const Workload* now) {
         owners_.remove(uid);
     }
     bring_home(uid);
+    const auto above = gangs_.find((now != nullptr ? now : before)->meta.owner->uid);
+    if (above != gangs_.end() && above->second.workload != nullptr) {
+        above->second.made = owners_.made_by(*above->second.workload);
+        changed_.insert(above->first);
+    }
     auto found = gangs_.find(uid);
     if (found == gangs_.end()) {
         const bool has_receipt =
@@ -177,6 +210,7 @@ void Gangs::take(const Workload* before, const Workload* now) {
         found = gangs_.emplace(uid, Gang{.uid = uid, .is_owned = true, .pods = {}}).first;
     }
     found->second.workload = now;
+    found->second.made = now != nullptr ? owners_.made_by(*now) : std::vector<const Workload*>{};
     changed_.insert(uid);
     forget_empty(uid);
 }

@@ -26,6 +26,7 @@ struct Gang {
     // Its pods are made again when they are gone, by a workload.
     bool is_owned = false;
     const Workload* workload = nullptr;  // null: it has none, or it is not there
+    std::vector<const Workload*> made = {};  // by that: the Jobs of a JobSet
     std::map<Uid, const objects::Pod*> pods;  // of our scheduler, also those that are over
 
     bool is_over() const;
@@ -38,6 +39,8 @@ struct Gang {
     // That have a node, or are to be bound.
     int placeable() const;
     int pods_wanted() const;
+    // Of its workload, as far as it is: what its Jobs have done is wanted no more.
+    std::vector<Workload::Part> parts_wanted() const;
     // Whether its pods are there, so that it can start as a whole.
     bool is_complete() const;
     // Whether it is suspended by us: it waits, and its pods are made again when it goes on.

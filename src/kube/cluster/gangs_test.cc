@@ -176,6 +176,30 @@ TEST_CASE("a pod that has a node stays in its gang, whatever is written into it"
     CHECK(objects.gang(1).pods.size() == 1);
 }
 
+TEST_CASE("what a Job of a JobSet has done is wanted of the JobSet no more") {
+    Objects objects;
+    const std::string of_set = Objects::owned_by(1, "JobSet", "jobset.x-k8s.io/v1alpha2") +
+                               R"(,"labels":{"jobset.sigs.k8s.io/replicatedjob-name":"workers"})";
+    const std::string spec = R"("spec":{"parallelism":4,"completions":4})";
+    const auto job = [&](int succeeded) {
+        return objects.job(
+            2, "," + spec + R"(,"status":{"succeeded":)" + std::to_string(succeeded) + "}", of_set);
+    };
+    const objects::Workload* begun = job(0);
+    objects.gangs.take(nullptr, begun);
+    objects.gangs.take(nullptr, objects.pod("w-3", 13, Objects::owned_by(2)));
+    objects.gangs.take(nullptr, objects.workload(objects::WorkloadKind::JobSet, 1,
+                                                 R"(,"spec":{"replicatedJobs":[
+        {"name":"workers","replicas":2,"template":{)" +
+                                                     spec + "}}]}"));
+    CHECK(objects.gang(1).pods_wanted() == 8);
+    const objects::Workload* later = job(3);
+    objects.gangs.take(begun, later);
+    CHECK(objects.gang(1).pods_wanted() == 5);
+    objects.gangs.take(later, nullptr);
+    CHECK(objects.gang(1).pods_wanted() == 8);
+}
+
 TEST_CASE("a Job that names a JobSet of another namespace as its owner is a gang by itself") {
     Objects objects;
     const std::string theirs_meta =

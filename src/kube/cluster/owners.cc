@@ -59,6 +59,33 @@ std::string group_of(const objects::Meta& pod) {
     return {};
 }
 
+void Owners::set(const objects::Workload& workload) {
+    const Uid uid = workload.meta.uid;
+    workloads_[uid] = &workload;
+    const objects::Owner& owner = *workload.meta.owner;
+    if (objects::workload_that_is(owner) != nullptr) made_[owner.uid].insert(uid);
+}
+
+void Owners::remove(Uid workload) {
+    const objects::Workload* known = find(workload);
+    if (known == nullptr) return;
+    const auto made = made_.find(known->meta.owner->uid);
+    if (made != made_.end() && made->second.erase(workload) > 0 && made->second.empty())
+        made_.erase(made);
+    workloads_.erase(workload);
+}
+
+std::vector<const objects::Workload*> Owners::made_by(const objects::Workload& workload) const {
+    std::vector<const objects::Workload*> all;
+    const auto made = made_.find(workload.meta.uid);
+    if (made == made_.end()) return all;
+    for (const Uid uid : made->second) {
+        const objects::Workload* one = find(uid);
+        if (one != nullptr && !are_apart(workload.meta, one->meta)) all.push_back(one);
+    }
+    return all;
+}
+
 const objects::Workload* Owners::find(Uid workload) const {
     const auto found = workloads_.find(workload);
     return found == workloads_.end() ? nullptr : found->second;

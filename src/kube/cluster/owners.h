@@ -6,7 +6,9 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "kube/objects/workload.h"
@@ -16,10 +18,13 @@ namespace berth::kube::cluster {
 class Owners {
   public:
     // It outlives this, or is taken away.
-    void set(const objects::Workload& workload) { workloads_[workload.meta.uid] = &workload; }
-    void remove(objects::Uid workload) { workloads_.erase(workload); }
+    void set(const objects::Workload& workload);
+    void remove(objects::Uid workload);
     // Null: it is not there.
     const objects::Workload* find(objects::Uid workload) const;
+
+    // Those of its namespace that name it as their owner.
+    std::vector<const objects::Workload*> made_by(const objects::Workload& workload) const;
 
     objects::Uid gang_of(const objects::Pod& pod) const;
     // The topmost one above it, or itself; it need not be there.
@@ -27,6 +32,7 @@ class Owners {
 
   private:
     std::map<objects::Uid, const objects::Workload*> workloads_;
+    std::map<objects::Uid, std::set<objects::Uid>> made_;  // by owner
 };
 
 // The group that a pod of nobody names; empty: none.

@@ -79,7 +79,7 @@ base::Status add_pods(const Gang& gang, std::vector<Part>& parts) {
 }
 
 base::Status add_templates(const Gang& gang, std::vector<Part>& parts) {
-    for (const objects::Workload::Part& each : gang.workload->parts) {
+    for (const objects::Workload::Part& each : gang.parts_wanted()) {
         BERTH_TRY(part, part_for(parts, *each.ask, Of::Template));
         if (part->name.empty()) part->name = each.name;
         part->pods = std::min(part->pods + each.pods, model::kTasksMax + 1);
@@ -132,9 +132,9 @@ TasksNow tasks_now(const Gang& gang, const model::JobSpec& job) {
     if (gang.workload == nullptr)
         return {there, gang.is_owned ? std::max(there, job.tasks_max) : there};
     std::optional<int> said;
-    for (const objects::Workload::Part& part : gang.workload->parts) {
-        const bool is_all = gang.workload->parts.size() == 1;
-        if (is_all || is_task(*part.ask)) said = said.value_or(0) + part.pods;
+    const auto parts = gang.parts_wanted();
+    for (const objects::Workload::Part& part : parts) {
+        if (parts.size() == 1 || is_task(*part.ask)) said = said.value_or(0) + part.pods;
     }
     return {there, std::max(there, said.value_or(job.tasks_max))};
 }

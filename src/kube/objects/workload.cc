@@ -81,6 +81,9 @@ struct Progress {
 
     // Without a number of completions one pod that has succeeded is enough.
     bool has_its_last_pods() const { return !completions && succeeded > 0; }
+    std::int32_t pods_at_first() const {
+        return std::max(std::min(parallelism, completions.value_or(parallelism)), 0);
+    }
     std::int32_t pods_at_once() const {
         if (has_its_last_pods()) return 0;
         if (!completions) return parallelism;
@@ -125,6 +128,7 @@ void read_job(codec::JsonReader& reader, PodPools& pools, Workload& job) {
         return key == "status" && (read_job_status(reader, job, progress), true);
     });
     part.pods = progress.pods_at_once();
+    job.pods_done = progress.pods_at_first() - part.pods;
     job.has_its_last_pods = progress.has_its_last_pods();
     job.is_scaled_to_zero = progress.parallelism == 0;
 }

@@ -61,6 +61,7 @@ struct Workload {
     bool is_suspended = false;  // it is to be
     bool is_managed_elsewhere = false;  // by a controller of somebody's own
     bool is_scaled_to_zero = false;  // nothing of it is to run
+    std::int32_t pods_done = 0;  // of those that it had at once at first
     // It makes no more pods and ends with those that are there: suspended, it would be complete.
     bool has_its_last_pods = false;
     // What is wrong with its spec, where its kind's definition lets through what is not one.

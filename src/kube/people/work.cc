@@ -63,7 +63,11 @@ class Everything {
         for (const ReadWorkload& workload : read.workloads) {
             const Uid uid = workload.meta.uid;
             if (owners_.top_of(uid) != uid) continue;  // it is part of another one
-            gangs_[uid] = {.uid = uid, .is_owned = true, .workload = &workload, .pods = {}};
+            gangs_[uid] = {.uid = uid,
+                           .is_owned = true,
+                           .workload = &workload,
+                           .made = owners_.made_by(workload),
+                           .pods = {}};
         }
         for (const ReadPod& pod : read.pods) add(pod);
         for (auto& [uid, gang] : gangs_) leave_others_out(gang);
@@ -219,6 +223,7 @@ void say_why_it_waits(const Gang& gang, base::TimePoint now, Work& work) {
 }
 
 std::string pause_meaning(const objects::Receipt& receipt) {
+    if (receipt.rule.empty()) return "it could not go on where it ran";
     const auto rule = codec::from_word<model::Rule>(receipt.rule);
     const std::string meaning(rule ? cli::rule_meaning(*rule) : "");
     return meaning.empty() ? receipt.rule : meaning;

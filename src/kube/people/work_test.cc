@@ -158,6 +158,17 @@ TEST_CASE("a paused Job says since when, by which rule, for whom, and what it ha
           "job/train is saving: a project under its quota took back what it had lent.");
 }
 
+TEST_CASE("a Job that lost its nodes says so, and names no rule") {
+    std::string lost = notes(true);
+    const std::string rule = R"(\"rule\":\"reclaim\",\"for\":\"x\")";
+    lost.replace(lost.find(rule), rule.size(), R"(\"rule\":\"\",\"for\":\"\")");
+    Scene scene;
+    scene.job(R"(,"suspend":true)", "", lost);
+    CHECK(scene.first_line().starts_with(
+        "job/train is paused and waits: it could not go on where it ran."));
+    CHECK(scene.page().find("rule") == std::string::npos);
+}
+
 TEST_CASE("a running Job of which a pod waits says what that waits for") {
     Scene scene;
     scene.job().pod("train-0", 10, running("n1", 1)).pod("train-1", 11, waiting(1));
