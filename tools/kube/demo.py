@@ -12,10 +12,13 @@ import pathlib
 import sys
 import time
 
-import berth
-import programs
-from control_plane import ControlPlane
-from placing import BERTH, DEFAULT, FLOOR, Placing
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent.parent / "bench"))
+import berth  # noqa: E402
+import figures  # noqa: E402
+import programs  # noqa: E402
+from control_plane import ControlPlane  # noqa: E402
+from placing import BERTH, DEFAULT, FLOOR, Placing  # noqa: E402
 
 NODES, GPUS = 100, 8
 QUOTAS = {"susan": 200, "joe": 300, "jemma": 300}
@@ -127,6 +130,7 @@ def ended(job):
 
 
 def table(plane, program):
+    """Said, and as figures."""
     print(f"\nbeside kube-scheduler on this server: {PLACED} pods of one GPU, twice in turns")
     turns = Placing(plane, program, PLACED)
     rows = {who: [] for who in (FLOOR, BERTH, DEFAULT)}
@@ -134,11 +138,15 @@ def table(plane, program):
         for who, row in rows.items():
             row.append(turns.turn(who))
     print(f"{'':20} {'pods/s':>8} {'CPU ms a pod, all':>18} {'its own':>8}")
+    said = {"bench": "kube_demo", "pods": PLACED}
     for who, row in rows.items():
         rate, counted, own = (sum(getattr(turn, name) for turn in row) / len(row)
                               for name in ("rate", "all", "own"))
         print(f"{who:20} {rate:8.0f} {counted:18.2f} {own:8.2f}")
+        said[who] = {"pods_per_s": round(rate), "all_cpu_ms": round(counted, 2),
+                     "own_cpu_ms": round(own, 2)}
     print("(the pods are there before; floor: bound by their number, without a look)")
+    return said
 
 
 def main():
@@ -146,6 +154,8 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--no-table", action="store_true",
                         help="without the measurement beside kube-scheduler")
+    parser.add_argument("--to", type=pathlib.Path, metavar="FILE",
+                        help="where a line of its figures is appended")
     chosen = parser.parse_args()
     programs.find_or_skip()
     with ControlPlane(scheduler=not chosen.no_table) as plane:
@@ -160,7 +170,9 @@ def main():
         if not chosen.no_table:
             plane.kill("kubelets")
             plane.end(BERTH)
-            table(plane, chosen.program)
+            said = table(plane, chosen.program)
+            if chosen.to:
+                figures.note(said, chosen.to)
         print(f"\n{story.broken} promises broken" if story.broken else "\nevery promise was kept")
         sys.exit(1 if story.broken else 0)
 

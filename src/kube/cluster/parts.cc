@@ -26,15 +26,17 @@ std::string name_of_part(const Pod& pod) {
     return {};
 }
 
+bool are_of_one_request(const model::TaskRequest& one, model::TaskRequest other) {
+    other.cpu = one.cpu;
+    other.memory = one.memory;
+    return one == other;
+}
+
 // Of whom tolerations come from admission too, which no template has.
 bool is_like(const auto& one, const auto& other, Sizes sizes = Sizes::Same) {
-    model::TaskRequest asks = other.request;
-    if (sizes == Sizes::Any) {
-        asks.cpu = one.request.cpu;
-        asks.memory = one.request.memory;
-    }
-    return one.request == asks && one.node_labels == other.node_labels &&
-           one.node_filter == other.node_filter;
+    const bool asks_so = sizes == Sizes::Same ? one.request == other.request
+                                              : are_of_one_request(one.request, other.request);
+    return asks_so && one.node_labels == other.node_labels && one.node_filter == other.node_filter;
 }
 
 enum class Of { Template, Waiting, Bound };
