@@ -147,8 +147,9 @@ std::optional<int> GangJobs::smaller_size(const Gang* gang, const Taken& taken) 
 // Pods of a gang that runs end for good, and others come. The place of one that will come again is
 // kept; nothing is taken for pods that nobody has made.
 void GangJobs::look_at_size(Uid uid, const Gang& gang, const model::JobRecord& job) {
-    if (!parts_.binder.goes_on(job.id)) return;
     const int size = job.spec.tasks_max;
+    const bool is_alone = size == 1 && gang.pods.size() <= 1;  // as most are
+    if (is_alone || !parts_.binder.goes_on(job.id)) return;
     const auto is_task = [&](int rank) { return rank < size; };
     const cluster::TasksNow now = cluster::tasks_now(gang, job.spec);
     const auto placed =
