@@ -14,12 +14,6 @@ namespace berth::kube::cluster {
 
 using objects::Pod;
 
-namespace {
-
-constexpr std::string_view kPartOfJobSet = "jobset.sigs.k8s.io/replicatedjob-name";
-
-}  // namespace
-
 bool is_waiting(const Pod& pod) {
     return pod.node->empty() && !pod.is_over() && !pod.is_gated && !pod.meta.deletion;
 }
@@ -82,6 +76,10 @@ int Gang::placeable() const {
     }));
 }
 
+bool Gang::has_started() const {
+    return std::ranges::any_of(pods, [](const auto& each) { return each.second->is_bound(); });
+}
+
 int Gang::pods_wanted() const {
     if (workload != nullptr && made.empty()) return workload->pods_wanted();
     if (workload != nullptr) {
@@ -91,9 +89,7 @@ int Gang::pods_wanted() const {
         });
     }
     // Nobody makes those again that are gone, once it has started.
-    const bool has_started =
-        std::ranges::any_of(pods, [](const auto& each) { return each.second->is_bound(); });
-    const int size = is_group() && !has_started ? group_size(meta()).value_or(1) : 1;
+    const int size = is_group() && !has_started() ? group_size(meta()).value_or(1) : 1;
     return std::max(living(), size);
 }
 

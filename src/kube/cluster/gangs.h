@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/cluster/owners.h"
@@ -20,6 +21,9 @@ namespace berth::kube::cluster {
 using objects::Uid;
 
 using objects::Workload;
+
+// Of a Job or pod: which part of its JobSet it is.
+inline constexpr std::string_view kPartOfJobSet = "jobset.sigs.k8s.io/replicatedjob-name";
 
 struct Gang {
     Uid uid;  // of the workload, or of the pod
@@ -38,6 +42,8 @@ struct Gang {
     int living() const;
     // That have a node, or are to be bound.
     int placeable() const;
+    // Whether any pod of it has a node.
+    bool has_started() const;
     int pods_wanted() const;
     // Of its workload, as far as it is: what its Jobs have done is wanted no more.
     std::vector<Workload::Part> parts_wanted() const;

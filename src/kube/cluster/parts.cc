@@ -16,8 +16,7 @@ namespace {
 using objects::Pod;
 
 // Labels that say which part of its workload a pod is.
-constexpr std::array<std::string_view, 2> kPartLabels{"jobset.sigs.k8s.io/replicatedjob-name",
-                                                      "ray.io/node-type"};
+constexpr std::array<std::string_view, 2> kPartLabels{kPartOfJobSet, "ray.io/node-type"};
 
 std::string name_of_part(const Pod& pod) {
     for (const std::string_view label : kPartLabels) {
@@ -107,9 +106,7 @@ base::Result<std::vector<Part>> parts_of(const Gang& gang) {
     auto tasks = std::ranges::find_if(parts, has_gpus);
     if (tasks == parts.end()) tasks = std::ranges::max_element(parts, {}, &Part::pods);
     std::rotate(parts.begin(), tasks, std::next(tasks));
-    const auto has_started =
-        std::ranges::any_of(gang.pods, [](const auto& each) { return each.second->is_bound(); });
-    if (has_started) return parts;  // others come when they come
+    if (gang.has_started()) return parts;  // others come when they come
     int pods = 0;
     for (const Part& part : parts) pods += part.pods;
     parts.front().pods += std::max(gang.pods_wanted() - pods, 0);  // that are still to come

@@ -56,9 +56,7 @@ Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_o
 void Binder::start(const ports::LaunchOrder& order) {
     Attempt& attempt = with_places(order.attempt, order.tasks);
     attempt.is_told_running = false;
-    attempt.came = timers_.now();
-    if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
-    review(attempt);
+    review_begun(attempt);
 }
 
 void Binder::resize(const ports::BegunAttempt& resized) {
@@ -75,10 +73,15 @@ void Binder::recover(std::span<const ports::BegunAttempt> attempts) {
             if (pod->is_bound()) bound.push_back({0, *pod->node, Fill::Bound, uid});
         }
         keep_pods(attempt, bound);
-        attempt.came = timers_.now();
-        if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
-        review(attempt);
+        review_begun(attempt);
     }
+}
+
+// From now on its pods have to come.
+void Binder::review_begun(Attempt& attempt) {
+    attempt.came = timers_.now();
+    if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
+    review(attempt);
 }
 
 Binder::Attempt& Binder::with_places(ports::AttemptId id,

@@ -112,6 +112,7 @@ class Binder final : public ports::Launcher {
     Attempt& with_places(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks);
     void keep_pods(Attempt& attempt, const std::vector<Place>& before) const;
     Attempt* find(ports::AttemptId id);
+    void review_begun(Attempt& attempt);
     void review(Attempt& attempt);
     void look_at_places(Attempt& attempt, const cluster::Gang& gang);
     bool are_pods_there(Attempt& attempt, const cluster::Gang& gang);

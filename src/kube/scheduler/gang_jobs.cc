@@ -116,10 +116,9 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
         if (gang != nullptr) look_at_size(uid, *gang, *job);
         return;
     }
-    if (!strange_.contains(uid)) {
-        if (still_waits(gang, taken)) return;
-        if (const auto tasks = smaller_size(gang, taken)) return set_size(uid, *tasks, {});
-    }
+    const auto tasks = strange_.contains(uid) ? std::nullopt : size_it_waits_with(gang, taken);
+    if (tasks == taken.spec.tasks_min) return;
+    if (tasks) return set_size(uid, *tasks, {});
     taken.is_leaving = true;
     parts_.controller.cancel(*taken.job, std::string(control::kMachine), base::Duration{0},
                              [this, here = std::weak_ptr(is_here_), uid](const base::Status& done) {
@@ -130,18 +129,6 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
                                  found->second.is_leaving = false;
                                  review(uid);
                              });
-}
-
-// Of a paused one whose workload wants fewer pods, and nothing else; else none. One that wants more
-// is handed in anew, and refused where so many never fit.
-std::optional<int> GangJobs::smaller_size(const Gang* gang, const Taken& taken) const {
-    if (gang == nullptr || !gang->is_paused()) return {};
-    std::string why;
-    const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
-    const bool is_same =
-        spec && cluster::ask_alike(*spec, taken.spec) && spec->project == taken.spec.project &&
-        spec->preemptible == taken.spec.preemptible && spec->tasks_min < taken.spec.tasks_min;
-    return is_same ? std::optional(spec->tasks_min) : std::nullopt;
 }
 
 // Pods of a gang that runs end for good, and others come. The place of one that will come again is
@@ -169,8 +156,9 @@ void GangJobs::set_size(Uid uid, int tasks, std::vector<int> ended) {
     parts_.controller.set_size(
         {*taken.job, tasks, std::move(ended)}, std::string(control::kMachine),
         [this, here = std::weak_ptr(is_here_), uid, tasks](const base::Status& done) {
-            const auto found = here.expired() ? taken_.end() : taken_.find(uid);
-            if (here.expired() || found == taken_.end()) return;
+            if (here.expired()) return;
+            const auto found = taken_.find(uid);
+            if (found == taken_.end()) return;
             found->second.is_resizing = false;
             if (done) {
                 found->second.spec.tasks_min = found->second.spec.tasks_max = tasks;
@@ -181,19 +169,21 @@ void GangJobs::set_size(Uid uid, int tasks, std::vector<int> ended) {
         });
 }
 
-// As it was handed in; or it is off its GPUs, and its pods are made again when it goes on.
-bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
-    if (gang == nullptr || gang->is_over()) return false;
-    if (!gang->is_complete() && !gang->is_paused()) return false;
+// None where it has to be taken out. Off its GPUs its pods are made again when it goes on, perhaps
+// fewer; one that wants more is handed in anew, and refused where so many never fit.
+std::optional<int> GangJobs::size_it_waits_with(const Gang* gang, const Taken& taken) const {
+    if (gang == nullptr || gang->is_over()) return {};
+    if (!gang->is_complete() && !gang->is_paused()) return {};
     std::string why;
     const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
+    if (!spec) return {};
     // What its template does not say, its pods did.
-    if (gang->is_paused()) {
-        return spec && cluster::ask_alike(*spec, taken.spec) &&
-               spec->tasks_min == taken.spec.tasks_min && spec->project == taken.spec.project &&
-               spec->preemptible == taken.spec.preemptible;
-    }
-    return spec && *spec == taken.spec;
+    const bool is_as_taken = gang->is_paused() ? cluster::ask_alike(*spec, taken.spec) &&
+                                                     spec->project == taken.spec.project &&
+                                                     spec->preemptible == taken.spec.preemptible
+                                               : *spec == taken.spec;
+    const bool fits = spec->tasks_min <= taken.spec.tasks_min;
+    return is_as_taken && fits ? std::optional(spec->tasks_min) : std::nullopt;
 }
 
 void GangJobs::hand_in(Uid uid, const Gang& gang) {

@@ -77,8 +77,7 @@ class GangJobs {
     void take_answer(Uid gang, const tl::expected<model::JobId, control::Refusal>& answer);
     void review_taken(Uid uid, const cluster::Gang* gang, Taken& taken);
     bool is_resting(Uid gang) const;
-    bool still_waits(const cluster::Gang* gang, const Taken& taken) const;
-    std::optional<int> smaller_size(const cluster::Gang* gang, const Taken& taken) const;
+    std::optional<int> size_it_waits_with(const cluster::Gang* gang, const Taken& taken) const;
     void look_at_size(Uid uid, const cluster::Gang& gang, const model::JobRecord& job);
     void set_size(Uid uid, int tasks, std::vector<int> ended);
     void look_at_pause(Uid uid, const cluster::Gang& gang);
