@@ -297,9 +297,12 @@ void Cluster::set_size(JobId id, int tasks_min, int tasks_max) {
     BERTH_CHECK(open_trials_ == 0 && !known.hold && !known.is_releasing(),
                 "the size of a job changes while nothing of it comes or goes");
     const int shift = tasks_max - known.tasks_max;
-    Shape other = shape(known.shape);
-    for (Companions& kind : other.companions) kind.first += shift;
-    const ShapeId shape = other.companions.empty() ? known.shape : intern(std::move(other));
+    ShapeId shape = known.shape;
+    if (known.has_companions()) {
+        Shape other = this->shape(shape);
+        for (Companions& kind : other.companions) kind.first += shift;
+        shape = intern(std::move(other));
+    }
     Ranks ranks = known.ranks();
     std::ranges::sort(ranks);
     change(id, [&](Job& job) {

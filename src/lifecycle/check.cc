@@ -391,11 +391,12 @@ class Check {
     // Tasks of it that have a place, not all of them, each once.
     static Status check_ended(const model::JobRecord& job, const std::vector<int>& ended) {
         std::set<int> named(ended.begin(), ended.end());
+        const bool are_apart = named.size() == ended.size();
         std::size_t left = 0;
         for (const model::TaskPlacement& task : job.tasks) {
             if (task.task < job.spec.tasks_max) left += named.erase(task.task) == 0 ? 1 : 0;
         }
-        if (!named.empty() || std::set(ended.begin(), ended.end()).size() != ended.size())
+        if (!named.empty() || !are_apart)
             return base::invalid("ended: wanted ranks of tasks that have a place, each once");
         if (left > 0 || ended.empty()) return {};
         return conflict(job, "has no other task that runs");
