@@ -162,9 +162,11 @@ void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t s
     const GpuPart part = task.part() * sign;
     for_each_gpu(task.gpu_mask, [&](int gpu) { change_gpu(node, task.node, gpu, use, part); });
     const auto change_host = [&](HostUse& host, std::int64_t amount) {
+        pool.hosts_being_left -= host.is_being_left() ? 1 : 0;
         (use == Use::Used        ? host.used
          : use == Use::Releasing ? host.releasing
                                  : host.held) += amount * sign;
+        pool.hosts_being_left += host.is_being_left() ? 1 : 0;
     };
     change_host(node.cpu, task.cpu.value);
     change_host(node.memory, task.memory.value);

@@ -139,6 +139,7 @@ void NodeResources::forget_tasks() {
     for (std::vector<OnNode>& nodes : nodes_) {
         for (OnNode& node : nodes) node.use = {node.use.capacity, node.others, 0, 0};
     }
+    being_left_ = 0;
 }
 
 void NodeResources::change_counted(ShapeId shape, NodeId node, Use use, std::int64_t tasks) {
@@ -148,7 +149,9 @@ void NodeResources::change_counted(ShapeId shape, NodeId node, Use use, std::int
         std::int64_t& field = use == Use::Used        ? here.used
                               : use == Use::Releasing ? here.releasing
                                                       : here.held;
+        being_left_ -= here.is_being_left() ? 1 : 0;
         field += ask.amount * tasks;
+        being_left_ += here.is_being_left() ? 1 : 0;
     }
 }
 

@@ -34,6 +34,8 @@ class NodeResources {
   public:
     // Whether anything is counted at all.
     bool is_used() const { return is_used_; }
+    // Whether some of any is being left and promised to nobody.
+    bool are_being_left() const { return being_left_ > 0; }
     std::span<const std::string> names() const { return names_; }
     bool has_room_for(const model::Resources& resources) const;  // for their names
 
@@ -87,6 +89,7 @@ class NodeResources {
     std::vector<std::vector<ResourceAsk>> asked_;  // by shape
     std::uint32_t pods_ = kUnknown;
     bool is_used_ = false;
+    int being_left_ = 0;  // resources of nodes of which some is
 };
 
 }  // namespace berth::cluster

@@ -31,6 +31,8 @@ struct HostUse {
 
     // INT64_MAX when not accounted.
     std::int64_t free(View view) const;
+    // Whether some of it is being left and promised to nobody.
+    bool is_being_left() const { return releasing > held; }
 };
 
 // Where the processes of a frozen job are, of how many tasks, and the host memory that they take

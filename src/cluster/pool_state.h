@@ -44,6 +44,7 @@ struct PoolState {
     std::array<FreeIndex, 2> free;  // by View
     std::array<MilliGpu, 2> free_total{};  // by View, shared GPUs included
     DomainTree domains;
+    int hosts_being_left = 0;  // counts of CPU and memory of its nodes of which some is
     MilliGpu capacity{0};  // of ready nodes
     // By GPU model, in thousandths: what one counts as in quotas, limits and fair shares.
     std::map<std::string, std::int64_t> exchange;

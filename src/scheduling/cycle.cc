@@ -38,11 +38,17 @@ using model::Plan;
 using model::Rule;
 using model::TaskPlacement;
 
-// Whether anybody leaves GPUs that nobody is promised. Of a shared GPU he may leave what is no
-// share of both compute and memory.
-bool somebody_leaves(const cluster::PoolState& pool) {
+// Whether work that leaves frees anything that is promised to nobody: GPUs, of a shared one perhaps
+// what is no share of both compute and memory; or CPU, memory and other resources of any node, for
+// companions stand in other pools too.
+bool something_is_being_left(const Cluster& cluster, base::PoolId of) {
+    const cluster::PoolState& pool = cluster.pool(of);
     return pool.free_total[0] != pool.free_total[1] ||
-           pool.free[0].in_parts() != pool.free[1].in_parts();
+           pool.free[0].in_parts() != pool.free[1].in_parts() ||
+           cluster.resources().are_being_left() ||
+           std::ranges::any_of(cluster.pools(), [](const cluster::PoolState& any) {
+               return any.hosts_being_left > 0;
+           });
 }
 
 // Moves are searched for so many waiting jobs in one decision: those that come first in the order.
@@ -173,7 +179,7 @@ class Attempt {
             has_started_ = true;
             return true;
         }
-        return somebody_leaves(cluster_.pool(view.pool)) && reserve_coming(view, job);
+        return something_is_being_left(cluster_, view.pool) && reserve_coming(view, job);
     }
 
     // Whether nothing but room keeps the job from GPUs for which nobody has to leave.
@@ -330,7 +336,7 @@ class Attempt {
 
     // Whether GPUs that somebody leaves anyway could do.
     bool may_find_leavings(const PoolView& view, const cluster::LaneKey& lane) {
-        if (!somebody_leaves(view.cluster.pool(view.pool))) return false;
+        if (!something_is_being_left(cluster_, view.pool)) return false;
         return !bookings_of(view).empty() ||
                !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
     }
