@@ -210,12 +210,15 @@ std::vector<std::size_t> GroupRoom::candidates(std::size_t at) {
     std::vector<std::size_t> found;
     std::set<std::pair<std::size_t, std::int64_t>> seen;
     std::int64_t fitting = 0;  // of needs like this one
+    std::int64_t missing = 0;  // more room than that makes no difference
+    for (std::size_t i = at; i < needs_.size(); ++i) missing += needs_[i].tasks();
     for (const std::size_t spot : spots) {
         if (spot < first) continue;
         const std::int64_t room = room_in(spot);
         if (room < need.tasks()) continue;
         fitting += room / need.tasks();
-        if (seen.emplace(spots_[spot].outer, spots_[spot].left).second) found.push_back(spot);
+        const std::int64_t counts = std::min(spots_[spot].left, missing);
+        if (seen.emplace(spots_[spot].outer, counts).second) found.push_back(spot);
     }
     std::int64_t alike = 1;
     while (at + 1 < needs_.size() && needs_[at + 1].is_like(need)) ++at, ++alike;

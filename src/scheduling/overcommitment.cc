@@ -12,6 +12,7 @@ __extension__ using Wide = __int128;
 
 struct Promise {
     ProjectId project;
+    int priority = 100;
     MilliGpu quota{0};      // as written, but no more than there is when it has no bound
     MilliGpu in_force{0};
     Wide remainder = 0;     // of its part, in units of 1 / sum
@@ -39,12 +40,14 @@ void scale(Promises& promises, MilliGpu there) {
         rest -= promise.in_force;
     }
     if (sum <= there) return;
-    std::vector<Promise*> by_remainder;
-    for (Promise& promise : promises) by_remainder.push_back(&promise);
-    std::ranges::stable_sort(by_remainder, std::greater{}, &Promise::remainder);
+    std::vector<Promise*> next_to_get;
+    for (Promise& promise : promises) next_to_get.push_back(&promise);
+    std::ranges::stable_sort(next_to_get, std::greater{}, [](const Promise* promise) {
+        return std::pair(promise->priority, promise->remainder);
+    });
     // A second round only where quotas are parts of a GPU.
     while (rest > MilliGpu{0}) {
-        for (Promise* promise : by_remainder) {
+        for (Promise* promise : next_to_get) {
             const MilliGpu extra =
                 std::min({base::kWholeGpu, rest, promise->quota - promise->in_force});
             promise->in_force += extra;
@@ -70,7 +73,8 @@ class Tree {
             const cluster::Claim& claim = cluster_.claim(pool_, child);
             const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
             const bool no_bound = claim.quota >= model::kUnlimited;
-            (is_fixed ? fixed : others).push_back({child, no_bound ? there : claim.quota, {}, 0});
+            (is_fixed ? fixed : others)
+                .push_back({child, claim.rights.priority, no_bound ? there : claim.quota, {}, 0});
         }
         const MilliGpu sum = sum_of(fixed) + sum_of(others);
         const bool has_nodes = cluster_.pool(pool_).gpus_per_node_max > 0;

@@ -2,9 +2,9 @@
 //
 // Which quotas promise more than there is, and what are they worth? Where the quotas directly
 // below a department, or below the root, sum to more than its quota, or than the pool has, and the
-// policy says so, they are scaled down in proportion: whole GPUs, the odd ones to the largest
-// remainder, then the older project. Fixed quotas are set aside first, so the others share what
-// they leave.
+// policy says so, they are scaled down in proportion: whole GPUs, the odd ones to the
+// higher priority, then the largest remainder, then the older project. Fixed quotas are set aside
+// first, so the others share what they leave.
 //
 // Fair shares, the order of projects, reclaim and what is set aside for fixed quotas count by what
 // is left of a quota. Limits, and the bound for work that cannot be paused, stay as written.

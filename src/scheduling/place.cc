@@ -307,10 +307,11 @@ Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand
     return placed;
 }
 
-GroupRoom room_for_groups(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+// All the room there is, also what the gang does not need: the fullest domain has the least.
+GroupRoom room_for_groups(const PoolView& view, const cluster::Job& job, View capacity,
                           const Region& region) {
     return {view, job, region,
-            [&](NodeId node) { return slots_now(view, job.shape, node, capacity, tasks); }};
+            [&](NodeId node) { return slots_now(view, job.shape, node, capacity, kSlotsCounted); }};
 }
 
 // Whether the companions that the job lacks are placed as well.
@@ -329,8 +330,7 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
             placed = fill(view, job, std::span(&all, 1), capacity);
             return std::ssize(placed) == tasks;
         }
-        const auto stands =
-            room_for_groups(view, job, tasks, capacity, region).find(all.ranks, tasks);
+        const auto stands = room_for_groups(view, job, capacity, region).find(all.ranks, tasks);
         if (stands) placed = fill(view, job, *stands, capacity);
         return stands && std::ssize(placed) == tasks;
     };
@@ -468,7 +468,7 @@ Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, V
     }
     const auto fill_some = [&](const Region& region) {
         if (!has_groups) return fill(view, job, tasks, capacity, region);
-        GroupRoom room = room_for_groups(view, job, tasks, capacity, region);
+        GroupRoom room = room_for_groups(view, job, capacity, region);
         return fill(view, job, room.find_some(all.ranks, tasks), capacity);
     };
     if (shape.required < 0 || !within.is_whole_pool()) return fill_some(within);

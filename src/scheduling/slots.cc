@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace berth::scheduling {
 int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {
     if (gpus == 0) return tasks;
+    const std::int64_t all = std::reduce(parts.begin(), parts.end());
+    tasks = static_cast<int>(std::min<std::int64_t>(tasks, all / gpus));
     for (; tasks > 0; --tasks) {
         std::int64_t room = 0;
         for (const std::int64_t here : parts) room += std::min<std::int64_t>(here, tasks);

@@ -31,6 +31,9 @@ std::vector<std::int64_t> parts_on(const PoolView& view, ShapeId shape, NodeId n
     return parts;
 }
 
+// More tasks on one node are not told apart.
+inline constexpr int kSlotsCounted = 4096;
+
 // How many tasks of `gpus` distinct GPUs each fit, at most `tasks`, when GPU i has room for
 // parts[i] of them: t tasks do when the sum of min(t, parts[i]) is at least t x gpus.
 int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks);

@@ -139,8 +139,9 @@ class Division {
             fractions.emplace_back(exact - Wide{part[child]} * promised, child);
             left -= part[child];
         }
-        std::ranges::stable_sort(fractions, std::greater<>{},
-                                 [](const auto& f) { return f.first; });
+        std::ranges::stable_sort(fractions, std::greater<>{}, [&](const auto& f) {
+            return std::pair(claim(f.second).rights.priority, f.first);
+        });
         while (left > 0) {
             for (const auto& [fraction, child] : fractions) {
                 const std::int64_t more =
