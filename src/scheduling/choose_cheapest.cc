@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The legal set of pieces with the least lost work, then the fewest jobs.
+// The legal set of pieces with the least lost work, then the fewest jobs that stop, then the fewest
+// jobs.
 //
 // Few pieces: every subset, cheapest first, so the answer is exact. Many: the beneficiary needs
 // `tasks` slots, bought one after the other where they are cheapest (slot_market.h).
 #include <algorithm>
-#include <tuple>
 
 #include "scheduling/eviction.h"
 #include "scheduling/slot_market.h"
@@ -17,8 +17,7 @@ namespace {
 constexpr std::size_t kWidenedPieces = 256;
 
 struct Priced {
-    std::int64_t cost = 0;
-    int jobs = 0;
+    Cost cost;
     int pieces = 0;
     unsigned subset = 0;
 
@@ -32,14 +31,15 @@ bool is_in(unsigned subset, std::size_t i) { return (subset >> i & 1) != 0; }
 base::SmallVector<Priced, 64> priced_subsets(const Hunt& hunt, const Choice& quarry) {
     base::SmallVector<Priced, 64> priced;
     for (unsigned subset = 1; subset < 1U << quarry.size(); ++subset) {
-        Priced price{.cost = 0, .jobs = 0, .pieces = 0, .subset = subset};
+        Priced price{.cost = {}, .pieces = 0, .subset = subset};
         bool is_closed = true;
         for (std::size_t i = 0; i < quarry.size() && is_closed; ++i) {
             if (!is_in(subset, i)) continue;
             const bool continues = i > 0 && hunt.pieces.is_of_same_job(quarry[i - 1], quarry[i]);
             is_closed = !continues || is_in(subset, i - 1);
-            price.cost += hunt.cost(quarry[i]);
-            price.jobs += continues ? 0 : 1;
+            price.cost.lost += hunt.lost(quarry[i]);
+            price.cost.stopped += hunt.pieces[quarry[i]].takes_whole_job ? 1 : 0;
+            price.cost.touched += continues ? 0 : 1;
             ++price.pieces;
         }
         if (is_closed) priced.push_back(price);
@@ -67,7 +67,7 @@ std::optional<Chosen> choose_exactly(const Hunt& hunt, const Choice& quarry) {
 // Cheapest first; ties in the order of projects, then in victim order.
 Choice by_cost(const Hunt& hunt, Choice pieces) {
     base::SmallVector<std::pair<std::int64_t, std::size_t>, 16> priced;
-    for (const std::size_t piece : pieces) priced.emplace_back(hunt.cost(piece), piece);
+    for (const std::size_t piece : pieces) priced.emplace_back(hunt.lost(piece), piece);
     std::ranges::sort(priced, [&](const auto& left, const auto& right) {
         if (left.first != right.first) return left.first < right.first;
         return hunt.pieces.comes_before(left.second, right.second);

@@ -4,7 +4,6 @@
 // cheapest would lie anywhere, so they are bought in each domain by itself, and the domain where
 // least work is lost is taken: then the fewest jobs, then the first path.
 #include <algorithm>
-#include <tuple>
 
 #include "scheduling/domains.h"
 #include "scheduling/eviction.h"
@@ -13,14 +12,15 @@
 namespace berth::scheduling {
 namespace {
 
-std::tuple<std::int64_t, std::size_t> price(const Hunt& hunt, const Choice& choice) {
-    std::int64_t cost = 0;
-    std::size_t jobs = 0;
+Cost price(const Hunt& hunt, const Choice& choice) {
+    Cost cost;
     for (std::size_t i = 0; i < choice.size(); ++i) {
-        cost += hunt.cost(choice[i]);
-        jobs += i == 0 || !hunt.pieces.is_of_same_job(choice[i - 1], choice[i]);
+        const bool continues = i > 0 && hunt.pieces.is_of_same_job(choice[i - 1], choice[i]);
+        cost.lost += hunt.lost(choice[i]);
+        cost.stopped += hunt.pieces[choice[i]].takes_whole_job ? 1 : 0;
+        cost.touched += continues ? 0 : 1;
     }
-    return {cost, jobs};
+    return cost;
 }
 
 }  // namespace
@@ -32,6 +32,7 @@ std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& marke
         here.within = region;
         Hunt inside{hunt.view,    here,        hunt.terms,    hunt.pieces,
                     hunt.scratch, hunt.ledger, hunt.projects, hunt.count};
+        inside.takes_back = hunt.takes_back;
         market.close();
         market.reopen(inside, {});
         auto chosen = choose_cheapest(inside, market);

@@ -3,6 +3,7 @@
 // Rule R8: victims one piece after the other, worst project first, until the beneficiary fits;
 // then whoever can keep its place keeps it, best first.
 #include <algorithm>
+#include <functional>
 
 #include "scheduling/eviction.h"
 #include "scheduling/place.h"
@@ -18,7 +19,7 @@ class Walk {
     explicit Walk(const Hunt& hunt) : hunt_(hunt) {
         for (const ProjectId project : hunt.projects) {
             const auto classes = hunt.pieces.classes(hunt.terms, project);
-            at_.push_back({project, classes, classes.empty() ? 0 : classes.front().next});
+            at_.push_back({project, classes, {}, 0});
             settle(at_.back());
         }
         std::ranges::sort(at_, {}, &At::project);
@@ -33,7 +34,7 @@ class Walk {
 
     std::size_t take_next(ProjectId project) {
         At& at = *std::ranges::lower_bound(at_, project, {}, &At::project);
-        const std::size_t piece = at.classes.front().order[at.next++];
+        const std::size_t piece = at.pieces[at.next++];
         settle(at);
         return piece;
     }
@@ -41,22 +42,33 @@ class Walk {
   private:
     struct At {
         ProjectId project;
-        std::span<PieceTable::Class> classes;
-        std::size_t next = 0;  // position in the order of the first class
+        std::span<PieceTable::Class> classes;  // that were not reached yet
+        Choice pieces;  // of the class that was, in the order in which they go
+        std::size_t next = 0;  // of them
 
-        bool is_over() const { return classes.empty(); }
+        bool is_over() const { return next == pieces.size(); }
     };
 
-    // Moves on to the next piece that may be taken.
     void settle(At& at) const {
-        while (!at.classes.empty()) {
-            const std::vector<std::size_t>& order = at.classes.front().order;
-            for (; at.next < order.size(); ++at.next) {
-                if (hunt_.pieces.allows(hunt_.terms, order[at.next])) return;
-            }
-            at.classes = at.classes.subspan(1);
-            if (!at.classes.empty()) at.next = at.classes.front().next;
+        for (; at.is_over() && !at.classes.empty(); at.classes = at.classes.subspan(1)) {
+            at.pieces = in_order(at.classes.front());
+            at.next = 0;
         }
+    }
+
+    // Those that may be taken. A job that lost its surplus stands among those at their minimum.
+    Choice in_order(const PieceTable::Class& alike) const {
+        Choice pieces;
+        for (std::size_t i = alike.next; i < alike.order.size(); ++i) {
+            const std::size_t piece = alike.order[i];
+            if (hunt_.pieces.allows(hunt_.terms, piece)) pieces.push_back(piece);
+        }
+        std::ranges::stable_sort(pieces, std::less{}, [&](std::size_t position) {
+            const Piece& piece = hunt_.pieces[position];
+            const int stage = piece.takes_whole_job ? std::min(piece.stage, 1) : piece.stage;
+            return cluster::VictimKey{piece.precedence, stage, piece.created, piece.job};
+        });
+        return pieces;
     }
 
     const Hunt& hunt_;

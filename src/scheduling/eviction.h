@@ -29,6 +29,9 @@ struct Hunt {
     // On which alone a slot may be had, if that is known (reach.h).
     std::optional<std::span<const NodeId>> nodes = {};
 
+    // By project: what it would destroy by taking back what it loses here (comeback.h).
+    base::SmallVector<std::optional<std::int64_t>, 32> takes_back = {};
+
     // Preemption frees GPUs that others may have a right to: by it no project comes to hold more
     // than before, unless within its fair share; else it would give back what it just took.
     MilliGpu most_held{0};
@@ -50,7 +53,12 @@ struct Hunt {
         return pieces.allows(terms, piece) &&
                (!asks_ledger() || so_far.may_take(pieces[piece].project, pieces[piece].gpus));
     }
-    std::int64_t cost(std::size_t piece) const { return pieces.cost(terms, piece); }
+    // Work that pausing the piece destroys, in the end.
+    std::int64_t lost(std::size_t piece) const {
+        const ProjectId project = pieces[piece].project;
+        return takes_back.empty() ? pieces.lost(terms, piece)
+                                  : pieces.lost(terms, piece, takes_back[project.index()]);
+    }
     // All pieces that may be taken.
     Choice quarry() const { return pieces.allowed(terms, projects); }
 };

@@ -39,6 +39,15 @@ struct Piece {
     model::PauseCost cost_at(TimePoint time) const;
 };
 
+// What taking some pieces costs, compared from left to right.
+struct Cost {
+    std::int64_t lost = 0;  // GPU-milliseconds of work
+    int stopped = 0;  // jobs that lose all they run
+    int touched = 0;  // jobs that lose anything
+
+    auto operator<=>(const Cost&) const = default;
+};
+
 // Some pieces: positions in their table, ascending where nothing else is said.
 using Choice = base::SmallVector<std::size_t, 16>;
 

@@ -146,12 +146,26 @@ std::int64_t PieceTable::own_cost(const Piece& piece) const {
     return cost.unsaved_gpu_ms + cost.restart_gpu_ms;
 }
 
-std::int64_t PieceTable::cost(const Terms& terms, std::size_t position) {
+std::int64_t PieceTable::lost(const Terms& terms, std::size_t position,
+                              std::optional<std::int64_t> takes_back) {
     const Piece& piece = pieces_[position];
     if (piece.is_fresh) return 0;
+    if (takes_back) return own_cost(piece) + *takes_back;
     std::vector<Class>& classes = cuts_[piece.project.index()].classes;
     const auto at = static_cast<std::size_t>(&class_of(piece) - classes.data());
     return own_cost(piece) + cheapest_below(classes, at, terms);
+}
+
+std::optional<std::int64_t> PieceTable::least_lost(const Terms& terms, ProjectId project) {
+    const std::span<Class> all = classes(terms, project);
+    std::optional<std::int64_t> least;
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto cheapest = cheapest_in(all[at], terms);
+        if (!cheapest) continue;
+        const std::int64_t lost = *cheapest + cheapest_below(all, at, terms);
+        least = std::min(least.value_or(lost), lost);
+    }
+    return least;
 }
 
 // Of the classes before this one; nothing when nothing is left there.

@@ -59,9 +59,13 @@ class PieceTable {
     std::size_t count_for(const Terms& terms) const {
         return terms.minimum_run && !asks_who(terms) ? 1 : 0;
     }
-    // What pausing it destroys. When its project runs work of less precedence, that includes the
-    // cheapest such piece: the job would come back by preempting it.
-    std::int64_t cost(const Terms& terms, std::size_t piece);
+    // Work that pausing it destroys, in GPU-milliseconds, with that which its job destroys by
+    // coming back: what `takes_back` says, else the cheapest piece of less precedence in its
+    // project, which it would preempt.
+    std::int64_t lost(const Terms& terms, std::size_t piece,
+                      std::optional<std::int64_t> takes_back = {});
+    // The least that pausing any piece of the project destroys, likewise; nothing when none may be.
+    std::optional<std::int64_t> least_lost(const Terms& terms, ProjectId project);
     // Whose turn comes first where nothing else decides: by project, then in victim order.
     bool comes_before(std::size_t piece, std::size_t other) const;
     // The first piece that is left of the same job. Pieces of one job are neighbours.

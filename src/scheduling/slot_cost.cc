@@ -50,14 +50,13 @@ class SlotSearch {
 
     void run() {
         best_.is_possible = false;
-        best_.cost = 0;
-        best_.jobs = 0;
+        best_.cost = {};
         best_.pieces.clear();
         if (!is_allowed_) return;
         collect_candidates();
         if (!sum_up_reachable()) return;
         taken_.clear();
-        descend(0, room_, 0, 0);
+        descend(0, room_, {});
     }
 
   private:
@@ -94,7 +93,7 @@ class SlotSearch {
         if (!fits(all)) return false;
         // Cheapest first; ties in the order of projects, then in victim order.
         for (auto& candidate : candidates_) {
-            candidate.cost = hunt_.cost(candidate.piece);
+            candidate.lost = hunt_.lost(candidate.piece);
             have_company_ |= pieces_.first_of_job(candidate.piece) != candidate.piece;
             int gpus = 0;
             for (const model::TaskPlacement& task : pieces_[candidate.piece].tasks) {
@@ -103,7 +102,7 @@ class SlotSearch {
             most_gpus_ = std::max(most_gpus_, gpus);
         }
         std::ranges::sort(candidates_, [&](const auto& left, const auto& right) {
-            if (left.cost != right.cost) return left.cost < right.cost;
+            if (left.lost != right.lost) return left.lost < right.lost;
             return pieces_.comes_before(left.piece, right.piece);
         });
         reachable_.resize(candidates_.size() + 1);
@@ -206,43 +205,40 @@ class SlotSearch {
                std::ranges::find(taken_, piece, &SlotScratch::Taken::piece) != taken_.end();
     }
 
-    bool is_no_better(std::int64_t cost, int jobs) const {
-        return best_.is_possible &&
-               (cost > best_.cost || (cost == best_.cost && jobs >= best_.jobs));
-    }
+    bool is_no_better(const Cost& cost) const { return best_.is_possible && cost >= best_.cost; }
 
     // Whether what is still missing costs too much, even if the next pieces did as well as any: one
     // that comes alone frees `most_gpus_` GPUs at most, and those after it are no cheaper.
-    bool is_too_dear(std::size_t next, int missing, std::int64_t cost, int jobs) const {
+    bool is_too_dear(std::size_t next, int missing, Cost cost) const {
         if (!best_.is_possible || have_company_) return false;
-        for (; missing > 0 && next < candidates_.size(); missing -= most_gpus_, ++next, ++jobs) {
-            cost += candidates_[next].cost;
+        for (; missing > 0 && next < candidates_.size(); missing -= most_gpus_, ++next) {
+            cost.lost += candidates_[next].lost;
+            ++cost.touched;
         }
-        return is_no_better(cost, jobs);
+        return is_no_better(cost);
     }
 
-    void descend(std::size_t next, const Room& room, std::int64_t cost, int jobs) {
-        if (is_no_better(cost, jobs)) return;
+    void descend(std::size_t next, const Room& room, const Cost& cost) {
+        if (is_no_better(cost)) return;
         if (fits(room)) {
             best_.is_possible = true;
             best_.cost = cost;
-            best_.jobs = jobs;
             best_.pieces.clear();
             for (const auto& taken : taken_) best_.pieces.push_back(taken.piece);
             return;
         }
         if (next == candidates_.size() || ++steps_ > kSlotSteps) return;
-        if (is_too_dear(next, need_gpus_ - count_fitting(room), cost, jobs)) return;
+        if (is_too_dear(next, need_gpus_ - count_fitting(room), cost)) return;
         if (!fits(room, &reachable_[next])) return;
-        take_and_descend(next, room, cost, jobs);
-        descend(next + 1, room, cost, jobs);
+        take_and_descend(next, room, cost);
+        descend(next + 1, room, cost);
     }
 
     // Takes the piece and the pieces of the same job that must go first.
-    void take_and_descend(std::size_t next, const Room& room, std::int64_t cost, int jobs) {
+    void take_and_descend(std::size_t next, const Room& room, Cost cost) {
         const std::size_t piece = candidates_[next].piece;
         if (is_taken(piece)) {
-            descend(next + 1, room, cost, jobs);  // already taken along with a later piece
+            descend(next + 1, room, cost);  // already taken along with a later piece
             return;
         }
         Room more;
@@ -257,10 +253,12 @@ class SlotSearch {
             MilliGpu largest_before{0};
             if (hunt_.asks_ledger()) largest_before = ledger_.take(one.project, one.gpus);
             taken_.push_back({i, largest_before});
-            cost += hunt_.cost(i);
+            cost.lost += hunt_.lost(i);
+            cost.stopped += one.takes_whole_job ? 1 : 0;
             add_here(more, i);
         }
-        if (is_legal) descend(next + 1, more, cost, jobs + 1);
+        ++cost.touched;
+        if (is_legal) descend(next + 1, more, cost);
         for (; taken_.size() > before; taken_.pop_back()) {
             const Piece& one = pieces_[taken_.back().piece];
             if (!hunt_.asks_ledger()) continue;

@@ -18,8 +18,7 @@ inline constexpr int kSlotSteps = 2048;
 
 struct SlotCost {
     bool is_possible = false;
-    std::int64_t cost = 0;             // GPU-milliseconds
-    int jobs = 0;
+    Cost cost;
     std::vector<std::size_t> pieces;   // to take, including pieces of the same jobs elsewhere
 };
 
@@ -34,7 +33,7 @@ struct SlotScratch {
         std::array<std::int64_t, model::kResourcesMax> other;  // of those that the task asks for
     };
     struct Candidate {
-        std::int64_t cost;
+        std::int64_t lost;
         std::size_t piece;
     };
     struct Taken {

@@ -34,7 +34,7 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
     hunt.pieces.visit_on(node, [&](std::size_t position) {
         if (!hunt.may_take(position, hunt.ledger)) return;
         has_pieces = true;
-        const std::int64_t cost = hunt.cost(position);
+        const std::int64_t cost = hunt.lost(position);
         int touched = 0;
         for (const model::TaskPlacement& task : hunt.pieces[position].tasks) {
             if (task.node == node) touched += std::popcount(task.gpu_mask);
@@ -87,14 +87,16 @@ std::uint64_t with_room(const Hunt& hunt, NodeId node) {
 }  // namespace
 
 bool SlotMarket::Offer::operator<(const Offer& other) const {
-    return std::tie(other.cost, other.jobs, other.node) < std::tie(cost, jobs, node);
+    return std::tie(other.cost, other.node) < std::tie(cost, node);
 }
 
 void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
     ReclaimLedger::Headrooms headrooms = hunt.ledger.headrooms();
     const bool is_looser = !std::ranges::includes(projects_, hunt.projects) ||
-                           !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{});
+                           !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{}) ||
+                           !std::ranges::equal(takes_back_, hunt.takes_back);
     headrooms_ = headrooms;
+    takes_back_ = hunt.takes_back;
     projects_ = hunt.projects;
     if (!is_open_ || is_looser) {
         open(hunt);
@@ -138,7 +140,7 @@ bool SlotMarket::settle(const Hunt& hunt, Source& source) {
         source.left = source.left.subspan(1);
     }
     if (source.left.empty()) return false;
-    source.cost = hunt.cost(source.left.front());
+    source.lost = hunt.lost(source.left.front());
     return true;
 }
 
@@ -172,7 +174,7 @@ void SlotMarket::pull(const Hunt& hunt) {
 
 // What costs something, somebody leaves for.
 void SlotMarket::put_up(std::int64_t least, NodeId node, std::uint32_t version) {
-    push({least, least > 0 ? 1 : 0, node, version});
+    push({{.lost = least, .touched = least > 0 ? 1 : 0}, node, version});
 }
 
 void SlotMarket::push(const Offer& offer) {
@@ -181,15 +183,13 @@ void SlotMarket::push(const Offer& offer) {
 }
 
 bool SlotMarket::Dearer::operator()(const Source& left, const Source& right) const {
-    if (left.cost != right.cost) return right.cost < left.cost;
+    if (left.lost != right.lost) return right.lost < left.lost;
     return pieces.comes_before(right.left.front(), left.left.front());
 }
 
 bool SlotMarket::may_be_beaten() const {
     if (sources_.empty() || heap_.empty()) return !sources_.empty();
-    const Offer& best = heap_.front();
-    const std::int64_t cost = sources_.front().cost;
-    return cost < best.cost || (cost == best.cost && best.jobs > 1);
+    return Cost{.lost = sources_.front().lost, .touched = 1} < heap_.front().cost;
 }
 
 std::optional<SlotMarket::Offer> SlotMarket::pop(const Hunt& hunt) {
@@ -225,8 +225,8 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
         const SlotCost& now = cheapest_slot(hunt, ledger, top->node);
         if (!now.is_possible) {
             to_offer_.push_back(top->node);
-        } else if (std::tie(now.cost, now.jobs) != std::tie(top->cost, top->jobs)) {
-            push({now.cost, now.jobs, top->node, top->version});
+        } else if (now.cost != top->cost) {
+            push({now.cost, top->node, top->version});
         } else if (accept(hunt, ledger, top->node, now, choice)) {
             --missing;
         }
@@ -263,7 +263,7 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, co
     for (const NodeId changed : touched) {
         if (!cluster::is_in(cluster, hunt.beneficiary.within, changed)) continue;
         // What was freed there may be room enough for another slot.
-        push({0, 0, changed, ++versions_[changed.index()]});
+        push({{}, changed, ++versions_[changed.index()]});
         to_offer_.push_back(changed);
     }
     return place.has_value();

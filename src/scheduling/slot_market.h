@@ -38,8 +38,7 @@ class SlotMarket {
 
   private:
     struct Offer {
-        std::int64_t cost;
-        int jobs;
+        Cost cost;
         NodeId node;
         std::uint32_t version;
 
@@ -48,7 +47,7 @@ class SlotMarket {
 
     // Pieces of one group that were not looked at yet, by what the next of them costs at least.
     struct Source {
-        std::int64_t cost;
+        std::int64_t lost;
         std::span<const std::size_t> left;  // the cheapest first
     };
     // The source whose next piece is the cheapest is the heap's top; ties as everywhere.
@@ -78,6 +77,7 @@ class SlotMarket {
     bool is_open_ = false;
     ReclaimLedger::Headrooms headrooms_;  // of the hunt it was last used in
     base::SmallVector<ProjectId, 128> projects_;  // likewise
+    decltype(Hunt::takes_back) takes_back_;  // likewise
     std::size_t freed_seen_ = 0;
     std::vector<NodeId> to_offer_;  // bought from in the last hunt
     std::vector<Source> sources_;  // a heap

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "scheduling/comeback.h"
 #include "scheduling/companions.h"
 #include "scheduling/eviction.h"
 #include "scheduling/quota_gate.h"
@@ -133,6 +134,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (eviction.is_out_of_reach) return eviction;
     hunt.nodes = extent.nodes;
     if (has_no_room_for_companions(hunt)) return eviction;
+    if (view_->policy.cheapest_victims) price_comebacks(hunt);
     std::optional<Chosen> chosen;
     const bool by_rank = hunt.terms.from_own && has_ranks(view_->cluster, own);
     if (by_rank || !view_->policy.cheapest_victims) chosen = choose_in_order(hunt);

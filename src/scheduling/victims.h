@@ -3,7 +3,8 @@
 // Who is paused so that this job can start? The search behind reclaim and preempt.
 //
 // Victims are taken in pieces (pieces.h). Two ways to choose:
-//   cheapest  (profile berth) the legal set with the least lost work, then the fewest jobs.
+//   cheapest  (profile berth) the legal set with the least lost work, then the fewest jobs that
+//             stop, then the fewest jobs.
 //             Exact when at most kExactPieces pieces are legal; beyond that the cheapest slot on
 //             each node, one slot after the other; where no group of a gang can stand there, more
 //             of the cheapest as long as that is legal, else in order.

@@ -353,9 +353,8 @@ class Replay {
         ++stats_.sets_tried;
         // Nobody both gains and loses in one plan.
         const auto best = judge.cheapest(left, want, winners_);
-        if (best && *best < judge.price(taken, all)) {
-            report("I7: " + who + " could start at a cost of " + std::to_string(best->cost) +
-                   " and " + std::to_string(best->jobs) + " jobs");
+        if (best && *best < judge.price(taken, all, judge.comebacks(left, want))) {
+            report("I7: " + who + " could start at a cost of " + text_of(*best));
         }
     }
 

@@ -472,6 +472,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
             if (stops_all) stopped = std::exchange(all, 0);
             piece.cost = stopped * unsaved / 1000 + stopped * job.restart_cost.count() / 1000;
             if (fresh_.contains(id)) piece.cost = 0;
+            piece.is_last = running.empty();
             piece.is_kept = is_kept && (is_core || stops_all);
             pieces.push_back(std::move(piece));
         }
@@ -539,37 +540,16 @@ bool Judge::helps(const Room& before, const Want& want,
     return passes_gates(room, want) && fits(room, want);
 }
 
-// Lost work; and a victim that would come back by preempting cheaper work of lower priority in its
-// own project costs that as well (scheduling/victims.h).
-Price Judge::price(const std::vector<JudgedPiece>& taken,
-                   const std::vector<JudgedPiece>& all) const {
-    Price price;
-    std::set<JobId> jobs;
-    for (const JudgedPiece& piece : taken) {
-        price.cost += piece.cost;
-        jobs.insert(piece.job);
-        if (fresh_.contains(piece.job)) continue;
-        std::optional<std::int64_t> below;
-        for (const JudgedPiece& other : all) {
-            if (other.project != piece.project || other.precedence >= piece.precedence) continue;
-            if (fresh_.contains(other.job) || other.is_kept) continue;
-            below = std::min(below.value_or(other.cost), other.cost);
-        }
-        price.cost += below.value_or(0);
-    }
-    price.jobs = static_cast<int>(jobs.size());
-    return price;
-}
-
 std::optional<Price> Judge::cheapest(const Room& before, const Want& want,
                                      const std::set<JobId>& spared) const {
     std::optional<Price> best;
     const std::vector<JudgedPiece> all = pieces(want);
+    const Comebacks back = comebacks(before, want);
     any_set(all, [&](const std::vector<JudgedPiece>& taken) {
         const bool is_spared = std::ranges::any_of(
             taken, [&](const JudgedPiece& piece) { return spared.contains(piece.job); });
         if (is_spared) return false;
-        const Price cost = price(taken, all);
+        const Price cost = price(taken, all, back);
         if (best && *best <= cost) return false;
         if (!objection(before, want, taken) && helps(before, want, taken)) best = cost;
         return false;

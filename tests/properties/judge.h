@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -48,15 +49,18 @@ struct JudgedPiece {
     std::int64_t gpus = 0;  // milli
     std::int64_t cost = 0;  // lost work, milliseconds of one GPU
     bool is_core = false;
+    bool is_last = false;  // nothing of the job runs on
     bool is_kept = false;  // its own project may not pause it now: it starts as promised
 };
 
 struct Price {
     std::int64_t cost = 0;
+    int stopped = 0;  // jobs that lose all they run
     int jobs = 0;
 
     auto operator<=>(const Price&) const = default;
 };
+std::string text_of(const Price& price);
 
 // What is free and who holds how much; pieces can be taken out of it.
 struct Room {
@@ -119,7 +123,12 @@ class Judge {
                                          const std::vector<JudgedPiece>& taken) const;
     // Whether the job could start if exactly these were paused.
     bool helps(const Room& before, const Want& want, const std::vector<JudgedPiece>& taken) const;
-    Price price(const std::vector<JudgedPiece>& taken, const std::vector<JudgedPiece>& all) const;
+    // By project: the work that it destroys by taking back what it loses to this one from a side
+    // above its allocatable share; no entry when it would not.
+    using Comebacks = std::map<ProjectId, std::int64_t>;
+    Comebacks comebacks(const Room& before, const Want& want) const;
+    Price price(const std::vector<JudgedPiece>& taken, const std::vector<JudgedPiece>& all,
+                const Comebacks& comebacks) const;
 
     // The cheapest set that is legal, helps and takes nothing from the spared jobs, among all; only
     // for few pieces.
@@ -134,6 +143,12 @@ class Judge {
     std::vector<ProjectId> path(ProjectId project) const;  // upwards, without the root
     std::int64_t set_aside_below(const Room& room, ProjectId roof) const;
     std::int64_t fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const;
+    // The least that pausing one of the pieces of the project destroys, with what its job destroys
+    // of its own project by coming back.
+    std::optional<std::int64_t> least_lost(const std::vector<JudgedPiece>& pieces,
+                                           ProjectId project) const;
+    std::int64_t cheapest_below(const std::vector<JudgedPiece>& all,
+                                const JudgedPiece& piece) const;
     bool is_protected(const Want& want, const cluster::Job& victim) const;
     // Whether minimum runs bind who wants this.
     bool is_bound(const Want& want) const;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/comeback.h"
+
+#include <algorithm>
+
+namespace berth::scheduling {
+namespace {
+
+// The topmost node above `project`, or that itself, that does not hold `asking`.
+ProjectId side_of(const PoolView& view, ProjectId project, ProjectId asking) {
+    const auto holds_both = [&](ProjectId at) {
+        ProjectId above = asking;
+        while (above.is_valid() && above != at) above = view.parent(above);
+        return above.is_valid();
+    };
+    while (!holds_both(view.parent(project))) project = view.parent(project);
+    return project;
+}
+
+// The least that `project` destroys when it takes something back from another one.
+std::optional<std::int64_t> least_taken_by(Hunt& hunt, ProjectId project) {
+    const PoolView& view = hunt.view;
+    const Terms terms{.from_own = false, .project = project, .precedence = {}, .minimum_run = true};
+    std::optional<std::int64_t> least;
+    for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
+        const ProjectId other{static_cast<ProjectId::Rep>(i)};
+        const bool is_third = other != project && other != hunt.beneficiary.job.project;
+        if (!is_third || view.claim(other).victims.empty()) continue;
+        const ProjectId side = side_of(view, other, project);
+        if (view.allocated(side) <= view.shares.allocatable[side.index()]) continue;
+        const auto lost = hunt.pieces.least_lost(terms, other);
+        if (lost) least = std::min(least.value_or(*lost), *lost);
+    }
+    return least;
+}
+
+}  // namespace
+
+void price_comebacks(Hunt& hunt) {
+    if (hunt.terms.from_own) return;
+    const PoolView& view = hunt.view;
+    for (const ProjectId project : hunt.projects) {
+        const MilliGpu allocated = view.allocated(project);
+        const bool asks_again =
+            allocated > MilliGpu{0} && allocated <= view.shares.fair[project.index()];
+        if (!asks_again) continue;
+        hunt.takes_back.resize(view.cluster.projects().size());
+        hunt.takes_back[project.index()] = least_taken_by(hunt, project);
+    }
+}
+
+}  // namespace berth::scheduling
