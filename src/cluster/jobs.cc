@@ -46,6 +46,12 @@ void count_kept(std::vector<NodeState>& nodes, const Job& job, std::int64_t sign
     if (kept.node.is_valid()) nodes[kept.node.index()].memory.used += kept.memory() * sign;
 }
 
+void count_cpu_only(PoolState& pool, const Shape& shape, ProjectId project, int sign) {
+    if (shape.request.gpus > 0) return;
+    pool.cpu_only_victims += sign;
+    pool.claims[project.index()].cpu_only_victims += sign;
+}
+
 void count_running(Job& job, const TaskPlacement& task, int sign) {
     if (!job.is_companion(task.task)) {
         job.active += sign;
@@ -173,6 +179,7 @@ void Cluster::leave_line(const Job& job) {
     }
     if (job.is_victim()) {
         pools_[job.pool.index()].claims[job.project.index()].victims.erase(victim_key(job));
+        count_cpu_only(pools_[job.pool.index()], shape(job.shape), job.project, -1);
         work_logs_[job.project.index()].left(victim_key(job));
     }
 }
@@ -190,6 +197,7 @@ void Cluster::join_line(const Job& job) {
     }
     if (job.is_victim()) {
         pools_[job.pool.index()].claims[job.project.index()].victims.insert(victim_key(job));
+        count_cpu_only(pools_[job.pool.index()], shape(job.shape), job.project, +1);
         work_logs_[job.project.index()].joined(victim_key(job));
     }
 }

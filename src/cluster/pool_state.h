@@ -35,6 +35,7 @@ struct Claim {
     Lanes lanes;
     std::uint64_t lanes_stamp = 0;  // another whenever a lane changes
     base::SortedRuns<VictimKey> victims;
+    int cpu_only_victims = 0;  // of them: those that ask for no GPU
 };
 
 struct PoolState {
@@ -54,6 +55,7 @@ struct PoolState {
     int gpus_per_node_max = 0;
     model::Node smallest_gpu;  // the least memory and the largest context of any; 0 = none said
     std::vector<Claim> claims;  // by project
+    int cpu_only_victims = 0;  // of all claims
     bool has_fixed_quota = false;  // anybody's
 
     model::Pool description() const { return {name, labels, exchange, spares}; }

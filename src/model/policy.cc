@@ -13,6 +13,7 @@ Policy classic_policy() {
     policy.sticky_plans = false;
     policy.scale_overcommitted = false;
     policy.gang_reclaim = false;
+    policy.reclaim_cpu_only = false;
     policy.waste_budget.reset();
     policy.min_run = Duration{0};
     policy.min_run_restarts = 0;

@@ -64,6 +64,9 @@ struct Policy {
     // A gang that crosses its project's fair share by less than itself may still take back from
     // those who stay relatively better off (scheduling/reclaim.h).
     bool gang_reclaim = true;
+    // An owner within its quota also takes back host memory and the like that work without GPUs of
+    // other projects has beside free GPUs.
+    bool reclaim_cpu_only = true;
     // Capacity freed for a job is held for it until it starts or the hold's deadline passes.
     bool sticky_plans = true;
     // A started job is left alone this long, unless the owner of the quota returns.

@@ -219,6 +219,8 @@ constexpr PolicySetting kSettings[] = {
     setting("scale_overcommitted", yes_no<&P::scale_overcommitted>(),
             "quotas above what is there are scaled"),
     setting("gang_reclaim", yes_no<&P::gang_reclaim>(), "a gang may cross its fair share in part"),
+    setting("reclaim_cpu_only", yes_no<&P::reclaim_cpu_only>(),
+            "owners reclaim from CPU-only jobs too"),
     setting("usage_weight", part<&P::usage_weight, 1'000'000>("0-1000"),
             "how much past use counts for what idles"),
     setting("measured_usage", yes_no<&P::measured_usage>(), "past use is what projects really had"),

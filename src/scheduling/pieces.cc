@@ -150,7 +150,7 @@ std::int64_t PieceTable::lost(const Terms& terms, std::size_t position,
                               std::optional<std::int64_t> takes_back) {
     const Piece& piece = pieces_[position];
     if (piece.is_fresh) return 0;
-    if (takes_back) return own_cost(piece) + *takes_back;
+    if (takes_back && piece.gpus > MilliGpu{0}) return own_cost(piece) + *takes_back;
     std::vector<Class>& classes = cuts_[piece.project.index()].classes;
     const auto at = static_cast<std::size_t>(&class_of(piece) - classes.data());
     return own_cost(piece) + cheapest_below(classes, at, terms);

@@ -65,10 +65,18 @@ Counting counting_of(const PoolView& view, ShapeId shape) {
     return by_memory || is_exchanged ? Counting::AtMost : Counting::Exact;
 }
 
+// Whether work without GPUs may be taken for so much more.
+bool takes_cpu_only(const PoolView& view, ProjectId project, MilliGpu amount) {
+    return view.policy.reclaim_cpu_only && is_within_quota(view, project, amount);
+}
+
 bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,
                     MilliGpu kept) {
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)] + kept;
+    const int cpu_only =
+        view.cluster.pool(view.pool).cpu_only_victims - view.claim(project).cpu_only_victims;
+    if (cpu_only > 0 && reachable >= amount && takes_cpu_only(view, project, amount)) return true;
     for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
         const Asking asking(view, at, amount);
         for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
@@ -86,7 +94,8 @@ bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Co
 }
 
 ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
-    : side_of_(view.cluster.projects().size(), kNoSide) {
+    : takes_cpu_only_(takes_cpu_only(view, beneficiary, amount)),
+      side_of_(view.cluster.projects().size(), kNoSide) {
     const auto mark_below = [&](auto&& self, ProjectId project, std::uint32_t side) -> void {
         side_of_[project.index()] = side;
         for (const ProjectId child : view.cluster.projects()[project.index()].children) {
@@ -116,6 +125,7 @@ const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
 bool ReclaimLedger::may_take(ProjectId from, MilliGpu piece) const {
     const Side* side = find_side(from);
     if (side == nullptr) return false;
+    if (piece == MilliGpu{0}) return takes_cpu_only_;
     const MilliGpu largest = std::max(piece, side->largest);
     const MilliGpu before_last = side->allocated - (side->taken + piece - largest);
     return before_last > side->floor && side->taken + piece <= side->most;

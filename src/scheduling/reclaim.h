@@ -10,7 +10,8 @@
 //                 as long as before each piece it still holds more than its allocatable share, or
 //                 more than its quota when the asking side stays within its own. So the last piece
 //                 may overshoot; nobody loses what it holds within its quota to a project beside
-//                 it that is above its own.
+//                 it that is above its own. Work without GPUs counts for nothing, so a side that
+//                 stays within its quota may take it from anybody (Policy::reclaim_cpu_only).
 //   Afterwards:   on every level no sibling that lost is left relatively worse off than the side
 //                 that gained: not (gained / fair > 1 and gained / fair >= lost / its fair). So
 //                 whoever lost to a side above its share is above its own and cannot ask back.
@@ -77,6 +78,7 @@ class ReclaimLedger {
     };
     const Side* find_side(ProjectId from) const;
 
+    bool takes_cpu_only_ = false;
     static constexpr std::uint32_t kNoSide = static_cast<std::uint32_t>(-1);
     base::SmallVector<std::uint32_t, 128> side_of_;  // by project: position in sides_, or kNoSide
     base::SmallVector<Side, 64> sides_;

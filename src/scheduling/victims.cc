@@ -22,10 +22,12 @@ void find_projects_to_take_from(Hunt& hunt) {
     }
     for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
         const ProjectId project{static_cast<ProjectId::Rep>(i)};
+        const cluster::Claim& claim = view.claim(project);
         // The smallest piece decides whether anything at all may be taken from there.
-        if (!view.claim(project).victims.empty() && hunt.ledger.may_take(project, MilliGpu{1})) {
-            hunt.projects.push_back(project);
-        }
+        const bool may_lose =
+            (!claim.victims.empty() && hunt.ledger.may_take(project, MilliGpu{1})) ||
+            (claim.cpu_only_victims > 0 && hunt.ledger.may_take(project, MilliGpu{0}));
+        if (may_lose) hunt.projects.push_back(project);
     }
 }
 

@@ -486,6 +486,10 @@ std::optional<std::string> Judge::objection(const Room& before, const Want& want
     const std::vector<ProjectId> asking = path(want.job->project);
     std::map<std::pair<ProjectId, ProjectId>, std::vector<std::int64_t>> sides;  // asking, losing
     for (const JudgedPiece& piece : taken) {
+        if (piece.gpus == 0) {
+            if (policy_.reclaim_cpu_only && is_owner(before, want)) continue;
+            return "R6: work without GPUs makes room for a project that is no owner";
+        }
         std::vector<ProjectId> losing = path(piece.project);
         std::size_t level = 1;  // from the top, where the paths part
         while (level < std::min(asking.size(), losing.size()) &&

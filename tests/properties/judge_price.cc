@@ -76,7 +76,8 @@ Price Judge::price(const std::vector<JudgedPiece>& taken, const std::vector<Judg
         jobs.insert(piece.job);
         if (fresh_.contains(piece.job)) continue;
         const auto back = comebacks.find(piece.project);
-        price.cost += back != comebacks.end() ? back->second : cheapest_below(all, piece);
+        const bool asks_again = back != comebacks.end() && piece.gpus > 0;
+        price.cost += asks_again ? back->second : cheapest_below(all, piece);
     }
     price.jobs = static_cast<int>(jobs.size());
     return price;
