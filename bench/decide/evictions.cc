@@ -5,7 +5,7 @@
 // was, so each is repeated on the same state.
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace berth::bench {
 namespace {

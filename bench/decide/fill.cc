@@ -3,7 +3,7 @@
 // Eight one-GPU jobs for each node arrive at an empty cluster: one decision starts them all.
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace berth::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace berth::bench {
 namespace {
@@ -243,7 +243,7 @@ class Busy {
     Run& run_;
     std::span<const JobShape> shapes_;
     World world_;
-    scheduling::Memory memory_;  // as the server keeps one
+    scheduling::DecisionCache memory_;  // as the server keeps one
     base::Rng dice_{11};
     int weights_ = 0;
     std::int64_t now_ms_ = 0;

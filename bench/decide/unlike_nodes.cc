@@ -5,7 +5,7 @@
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"
 #include "lifecycle/describe.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace berth::bench {
 namespace {

@@ -9,9 +9,8 @@
 #include "cli/text_file.h"
 #include "codec/state_file.h"
 #include "lifecycle/describe.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/explain.h"
-#include "scheduling/node_moves.h"
 
 namespace berth::cli {
 namespace {
@@ -67,9 +66,7 @@ int show_plan(Context& context, const Arguments& arguments) {
     if (!policy) return report(context, Failure::from(policy.error()));
 
     const model::TimePoint now = description->now;
-    const auto node_moves = scheduling::move_nodes(state->cluster);
-    model::Plan plan = scheduling::decide(state->cluster, *policy, now);
-    plan.node_moves = node_moves;
+    const model::Plan plan = scheduling::decide_on(state->cluster, *policy, now);
     const auto verdicts = scheduling::explain_all(state->cluster, *policy, plan, now);
     if (wants_document(arguments)) {
         print_document(arguments, plan_document(*state, plan, verdicts));

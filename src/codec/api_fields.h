@@ -76,6 +76,7 @@ struct Fields<model::Move> {
         field("beneficiary", &model::Move::beneficiary);
         field("cost", &model::Move::cost);
         field("is_wasteful", &model::Move::is_wasteful);
+        field("deadline", &model::Move::deadline);
     }
 };
 
@@ -85,6 +86,7 @@ struct Fields<model::Reservation> {
         field("job", &model::Reservation::job);
         field("rule", &model::Reservation::rule);
         field("tasks", &model::Reservation::tasks);
+        field("deadline", &model::Reservation::deadline);
     }
 };
 
@@ -117,7 +119,9 @@ struct Fields<model::Plan> {
         field("pauses", &model::Plan::pauses);
         field("moves", &model::Plan::moves);
         field("reservations", &model::Plan::reservations);
-        field("bookings", &model::Plan::bookings), field("dropped", &model::Plan::dropped);
+        field("bookings", &model::Plan::bookings);
+        field("dropped", &model::Plan::dropped);
+        field("give_ups", &model::Plan::give_ups);
         field("next_wakeup", &model::Plan::next_wakeup);
         field("overcommitted", &model::Plan::overcommitted);
     }

@@ -9,8 +9,7 @@
 #include "control/controller.h"
 #include "control/launch_order.h"
 #include "crash/crash_point.h"
-#include "scheduling/cycle.h"
-#include "scheduling/node_moves.h"
+#include "scheduling/decide.h"
 
 namespace berth::control {
 namespace {
@@ -29,17 +28,14 @@ void Controller::decide(Transaction& transaction) {
     const model::TimePoint began = ports_.clock.now();
     const auto exactly_began = std::chrono::steady_clock::now();
     const model::Plan plan = scheduling::decide(state_.cluster, policy_, now, memory_);
-    const auto given_up = scheduling::given_up(state_.cluster, now);
     settings_.decided(std::chrono::steady_clock::now() - exactly_began);
     decide_from_ = now + (ports_.clock.now() - began);
     needs_decision_ = false;
     // A wake-up that is due already would make the loop spin.
     next_wakeup_ = plan.next_wakeup;
-    if (given_up.next)
-        next_wakeup_ = std::min(next_wakeup_.value_or(*given_up.next), *given_up.next);
     if (next_wakeup_) next_wakeup_ = std::max(*next_wakeup_, now + base::Duration{1});
     // When their processes are gone they are put in line again (take_exit).
-    for (const model::JobId job : given_up.jobs) {
+    for (const model::JobId job : plan.give_ups) {
         if (stopping_.contains(job)) continue;
         request_stop(transaction, *transaction.find(job), ports::StopReason::Cancel, {});
     }

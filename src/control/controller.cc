@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "crash/crash_point.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/explain.h"
 #include "scheduling/order_account.h"
 

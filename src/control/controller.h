@@ -32,7 +32,7 @@
 #include "control/transaction.h"
 #include "control/verdicts.h"
 #include "lifecycle/apply.h"
-#include "scheduling/memory.h"
+#include "scheduling/decision_cache.h"
 
 namespace berth::control {
 
@@ -170,7 +170,7 @@ class Controller final : public ports::LauncherListener {
     Ports ports_;
     model::Policy policy_;  // that decides
     lifecycle::State state_;
-    scheduling::Memory memory_;  // of decisions about the state
+    scheduling::DecisionCache memory_;  // of decisions about the state
     Admission admission_;
     Verdicts verdicts_;
     Inbox inbox_;

@@ -5,9 +5,8 @@
 #include <map>
 #include <set>
 
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/explain.h"
-#include "scheduling/node_moves.h"
 
 namespace berth::foresight {
 namespace {
@@ -112,8 +111,7 @@ class Fates {
   public:
     Fates(State& state, const model::Policy& policy, model::TimePoint now)
         : state_(state), policy_(policy), now_(now) {
-        scheduling::move_nodes(state.cluster);
-        plan_ = scheduling::decide(state.cluster, policy, now);
+        plan_ = scheduling::decide_on(state.cluster, policy, now);
         for (const auto& [id, job] : state.cluster.jobs()) {
             fates_[id].fate = job.placed.empty() ? Fate::Waits : Fate::Runs;
         }

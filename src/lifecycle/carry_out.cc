@@ -47,14 +47,13 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
                                                start.rule, start.tasks});
     }
     if (!policy.sticky_plans) return events;
-    const model::TimePoint deadline = now + policy.pause_grace + policy.hold;
     for (const model::Reservation& reservation : plan.reservations) {
-        events.emplace_back(
-            model::JobReserved{reservation.job, reservation.rule, deadline, reservation.tasks});
+        events.emplace_back(model::JobReserved{reservation.job, reservation.rule,
+                                               reservation.deadline, reservation.tasks});
     }
     // A job that moves is promised its new place while it still leaves the old one.
     for (const model::Move& move : plan.moves) {
-        events.emplace_back(model::JobReserved{move.job, move.rule, deadline, move.tasks});
+        events.emplace_back(model::JobReserved{move.job, move.rule, move.deadline, move.tasks});
     }
     return events;
 }

@@ -64,6 +64,7 @@ struct Move {
     JobId beneficiary;
     PauseCost cost;
     bool is_wasteful = false;          // counts against the waste budget
+    TimePoint deadline = {};           // its new place is held until then
 
     bool operator==(const Move&) const = default;
 };
@@ -73,6 +74,7 @@ struct Reservation {
     JobId job;
     Rule rule = Rule::Reclaim;
     std::vector<TaskPlacement> tasks;
+    TimePoint deadline = {};  // they are held until then
 
     bool operator==(const Reservation&) const = default;
 };
@@ -117,13 +119,15 @@ struct Plan {
     std::vector<Reservation> reservations;
     std::vector<Booking> bookings;
     std::vector<JobId> dropped;             // jobs whose hold ran out or is void
+    // Frozen jobs that wait in vain where they are: their processes are ended (node_moves.h).
+    std::vector<JobId> give_ups;
     // Decide again then, even if nothing happens; at once when carrying this out may leave more.
     std::optional<TimePoint> next_wakeup;
     std::vector<Overcommitment> overcommitted;  // quotas that were scaled down; says, does nothing
 
     bool is_empty() const {
         return starts.empty() && pauses.empty() && moves.empty() && reservations.empty() &&
-               dropped.empty() && node_moves.empty();
+               dropped.empty() && node_moves.empty() && give_ups.empty();
     }
     bool operator==(const Plan&) const = default;
 };

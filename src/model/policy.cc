@@ -13,6 +13,7 @@ Policy classic_policy() {
     policy.sticky_plans = false;
     policy.scale_overcommitted = false;
     policy.gang_reclaim = false;
+    policy.actions_apart = true;
     policy.reclaim_cpu_only = false;
     policy.waste_budget.reset();
     policy.min_run = Duration{0};

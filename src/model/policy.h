@@ -82,6 +82,9 @@ struct Policy {
     // Without a call to its GPUs for so long a build job of one task is parked that does not say
     // when itself; none = never.
     std::optional<Duration> park_after;
+    // Room is made by all moves, then all reclaims, then all preemptions, each through the whole
+    // queue; else each job is helped by what helps it when its turn comes.
+    bool actions_apart = false;
     // Most running jobs that move for one that waits; 0 = nobody is moved.
     int moves_max = 16;
     // They move only when that costs no more than the waiting job has lost by waiting, and not

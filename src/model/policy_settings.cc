@@ -225,6 +225,7 @@ constexpr PolicySetting kSettings[] = {
             "how much past use counts for what idles"),
     setting("measured_usage", yes_no<&P::measured_usage>(), "past use is what projects really had"),
     setting("usage_half_life", time<&P::usage_half_life, 1>(), "use so long ago counts half"),
+    setting("actions_apart", yes_no<&P::actions_apart>(), "moves, reclaims, preemptions in turn"),
     setting("moves", number<&P::moves_max, 0, 1000>("0-1000"),
             "most jobs that move so that one fits"),
     setting("priced_moves", yes_no<&P::priced_moves>(), "moves cost no more than the wait has"),

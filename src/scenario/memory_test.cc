@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a decision remembers of earlier ones (scheduling/memory.h) must not outlive what it is
-// about.
+// What a decision remembers of earlier ones (scheduling/decision_cache.h) must not outlive what it
+// is about.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 #include "scenario/render.h"
 #include "scenario/script.h"
 #include "scenario/stage.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 using namespace berth;
 
@@ -23,14 +23,14 @@ TEST_CASE("work counts otherwise from the moment the weights of GPU models chang
         REQUIRE(stage.play(scenario::parse_script(line)->commands.front()).has_value());
     }
     lifecycle::State state = stage.state();
-    const auto decide = [&](scheduling::Memory& memory) {
+    const auto decide = [&](scheduling::DecisionCache& memory) {
         return scheduling::decide(state.cluster, stage.policy(), stage.now(), memory);
     };
-    scheduling::Memory memory;
+    scheduling::DecisionCache memory;
     CHECK(decide(memory).pauses.size() == 2);
     const model::PoolSet half{{model::kDefaultPool, {}, {{"A100", 500}}}};
     lifecycle::apply(state, {state.sequence + 1, state.time, "test", half});
-    scheduling::Memory none;
+    scheduling::DecisionCache none;
     const model::Plan plan = decide(memory);
     CHECK(plan.pauses.size() == 2);
     CHECK(plan == decide(none));
@@ -100,7 +100,7 @@ TEST_CASE("with a memory and without it the same is decided, all along the life 
         for (int event = 0; event < 120; ++event) {
             CAPTURE(event);
             lifecycle::State copy = crowd.stage.state();
-            scheduling::Memory none;
+            scheduling::DecisionCache none;
             const model::Plan plan =
                 scheduling::decide(copy.cluster, crowd.stage.policy(), crowd.stage.now(), none);
             const std::vector<std::string> expected = scenario::render(copy, plan);

@@ -88,6 +88,9 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
         }
         lines.push_back(line);
     }
+    for (const auto job : plan.give_ups) {
+        lines.push_back("give up the processes of " + name_of(state, job));
+    }
     for (const auto job : plan.dropped) lines.push_back("drop " + name_of(state, job));
     for (const auto& pause : plan.pauses) {
         std::vector<model::TaskPlacement> tasks;

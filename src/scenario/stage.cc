@@ -11,11 +11,10 @@
 #include "lifecycle/invariants.h"
 #include "scenario/fields.h"
 #include "scenario/render.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/explain.h"
 #include "scheduling/fair_share.h"
 #include "scheduling/forecast.h"
-#include "scheduling/node_moves.h"
 #include "scheduling/remedy.h"
 #include "scheduling/share_account.h"
 
@@ -194,12 +193,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "advance") {
         BERTH_TRY(step, base::parse_duration(name));
         now_ += step;
-        Lines lines;
-        for (const model::JobId job : scheduling::given_up(state_.cluster, now_).jobs) {
-            lines.push_back("give up the processes of " + name_of(state_, job));
-            BERTH_TRY_VOID(happen(model::AttemptLost{job, {}}));
-        }
-        return lines;
+        return Lines{};
     }
     if (verb == "submit") {
         BERTH_TRY(line, read_job(command));
@@ -282,6 +276,9 @@ Status Stage::carry_out(const model::Plan& plan) {
     for (const model::JobId job : started) {
         const bool stops_first = state_.jobs.at(job).is_resizing();
         BERTH_TRY_VOID(stops_first ? leave(job) : happen(model::JobRunning{job}));
+    }
+    for (const model::JobId job : plan.give_ups) {
+        BERTH_TRY_VOID(happen(model::AttemptLost{job, {}}));
     }
     return {};
 }

@@ -13,7 +13,7 @@
 #include "model/plan.h"
 #include "model/policy.h"
 #include "scenario/script.h"
-#include "scheduling/memory.h"
+#include "scheduling/decision_cache.h"
 
 namespace berth::scenario {
 
@@ -67,7 +67,7 @@ class Stage {
     model::Description description_;
     model::Policy policy_;
     lifecycle::State state_;
-    scheduling::Memory memory_;  // of decisions about the state
+    scheduling::DecisionCache memory_;  // of decisions about the state
     lifecycle::RunTimes run_times_;
     model::TimePoint now_;
     bool is_built_ = false;

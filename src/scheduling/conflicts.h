@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who lets whom pass in the next attempt at a decision? Somebody was given GPUs, or promised them,
-// and another with a stronger right would only take them away again (cycle.h).
+// and another with a stronger right would only take them away again (decide.h).
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,7 @@ struct Hunt {
     std::optional<std::span<const NodeId>> nodes = {};
 
     // By project: what it would destroy by taking back what it loses here (comeback.h).
-    base::SmallVector<std::optional<std::int64_t>, 32> takes_back = {};
+    base::SmallVector<std::optional<std::int64_t>, 128> takes_back = {};
 
     // Preemption frees GPUs that others may have a right to: by it no project comes to hold more
     // than before, unless within its fair share; else it would give back what it just took.

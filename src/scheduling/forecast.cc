@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cluster/gang.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/node_moves.h"
 
 namespace berth::scheduling {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When will waiting jobs start? Lets time pass on a copy of the cluster: running jobs end when
-// their time is over, paused ones leave, and every decision is the real one (cycle.h), carried out,
-// until everybody asked about has started, nothing can change any more, or a bound is reached.
+// their time is over, paused ones leave, and every decision is the real one (decide.h), carried
+// out, until everybody asked about has started, nothing can change any more, or a bound is reached.
 // Nobody submits, cancels or fails meanwhile.
 //
 // Guarantees: the same input gives the same answer. Cost: at most bounds.decisions decisions for

@@ -15,12 +15,10 @@ namespace berth::scheduling {
 
 class Freeable {
   public:
-    // `kept` is idle besides what the cluster says is free.
-    Freeable(const PoolView& view, MilliGpu kept) : view_(view) { forget(kept); }
-
-    bool is_possible(ProjectId project, MilliGpu amount, Counting counting);
-    // Says that what anybody holds has changed.
-    void forget(MilliGpu kept);
+    bool is_possible(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting);
+    // Says that what any job holds has changed; `kept` is idle besides what the cluster says is
+    // free.
+    void forget(const PoolView& view, MilliGpu kept);
 
   private:
     struct Known {
@@ -28,7 +26,6 @@ class Freeable {
         MilliGpu refused{-1};  // from here on, when not negative
     };
 
-    const PoolView& view_;
     MilliGpu kept_{0};
     base::SmallVector<std::array<Known, 2>, 128> known_;  // by project and counting
 };

@@ -39,7 +39,7 @@ HeldBack by_search(PoolView& view, const Beneficiary& beneficiary) {
     return {HeldBackBy::MinimumRun, view.now, {}};  // until then at the least
 }
 
-// In the order in which a decision asks: cycle.cc, evict().
+// In the order in which a decision asks: preemption.cc.
 HeldBack held_back(PoolView& view, const Job& job, const Job& last) {
     if (last.precedence() >= job.precedence_in_line()) return {HeldBackBy::Order, {}, {}};
     if (const auto until = delayed_until(view, job)) return {HeldBackBy::Delay, until, {}};

@@ -104,6 +104,7 @@ void PieceTable::cut_again(Cut& cut, ProjectId project) {
 // What the last decision has left behind, and what time has changed.
 void PieceTable::begin(Cut& cut) {
     cut.totals.reset();
+    cut.least_lost.reset();
     for (Class& alike : cut.classes) {
         alike.next = 0;
         alike.below = {};

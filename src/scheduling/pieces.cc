@@ -157,6 +157,9 @@ std::int64_t PieceTable::lost(const Terms& terms, std::size_t position,
 }
 
 std::optional<std::int64_t> PieceTable::least_lost(const Terms& terms, ProjectId project) {
+    auto& known = cut(project).least_lost;
+    const bool is_for_all = terms.minimum_run && !terms.from_own && !asks_who(terms);
+    if (is_for_all && known) return *known;
     const std::span<Class> all = classes(terms, project);
     std::optional<std::int64_t> least;
     for (std::size_t at = 0; at < all.size(); ++at) {
@@ -165,6 +168,7 @@ std::optional<std::int64_t> PieceTable::least_lost(const Terms& terms, ProjectId
         const std::int64_t lost = *cheapest + cheapest_below(all, at, terms);
         least = std::min(least.value_or(lost), lost);
     }
+    if (is_for_all) known = least;
     return least;
 }
 
@@ -261,6 +265,7 @@ bool PieceTable::strike_out(std::size_t position) {
     note_nodes(piece);
     cut.strikes.push_back(position);
     cut.totals.reset();
+    cut.least_lost.reset();
     const std::size_t next = position + 1;
     const bool is_surplus_gone = is_of_same_job(position, next) && pieces_[next].takes_whole_job;
     if (is_surplus_gone) lower_stage(alike, next);

@@ -100,6 +100,8 @@ class PieceTable {
         std::vector<Class> classes;  // none of them empty
         std::vector<std::size_t> strikes;
         std::optional<PieceTotals> totals;  // of all classes, until a piece is taken
+        // Likewise, of those that minimum runs do not protect: what least_lost() says.
+        std::optional<std::optional<std::int64_t>> least_lost;
     };
     // Orders of positions: by cost, within a group, and of what minimum runs protect.
     struct Cheaper {

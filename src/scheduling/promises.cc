@@ -7,6 +7,7 @@
 
 #include "base/small_vector.h"
 #include "cluster/gang.h"
+#include "scheduling/decision.h"
 
 namespace berth::scheduling {
 
@@ -129,8 +130,8 @@ void PromiseWatch::note_if_blocked(const Cluster& cluster, const Job& job) {
     blocked_.push_back({job.id, node, cluster.nodes()[node.index()].stamp, job.hold->deadline});
 }
 
-void PromiseWatch::honour(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
-    const Cluster& cluster = draft.cluster();
+void PromiseWatch::honour(Decision& decision, const std::function<bool(JobId)>& must_let_pass) {
+    const Cluster& cluster = decision.cluster();
     std::swap(before_, blocked_);
     blocked_.clear();
     base::SmallVector<JobId, 256> holders;  // as they stand: each may drop out
@@ -139,8 +140,8 @@ void PromiseWatch::honour(PlanDraft& draft, const std::function<bool(JobId)>& mu
     for (const JobId id : holders) {
         while (known != before_.end() && known->job < id) ++known;
         const bool is_known = known != before_.end() && known->job == id;
-        if (is_known && is_as_before(cluster, *known) && known->deadline > draft.now()) {
-            draft.wake_at(known->deadline);
+        if (is_known && is_as_before(cluster, *known) && known->deadline > decision.now()) {
+            decision.wake_at(known->deadline);
             blocked_.push_back(*known);
             continue;
         }
@@ -149,11 +150,11 @@ void PromiseWatch::honour(PlanDraft& draft, const std::function<bool(JobId)>& mu
             return !cluster.nodes()[task.node.index()].is_ready;
         });
         if (is_due(cluster, job)) {
-            if (!must_let_pass(id)) draft.start_from_hold(id);
-        } else if (is_broken || job.hold->deadline <= draft.now()) {
-            draft.drop_hold(id);
+            if (!must_let_pass(id)) decision.start_from_hold(id);
+        } else if (is_broken || job.hold->deadline <= decision.now()) {
+            decision.drop_hold(id);
         } else {
-            draft.wake_at(job.hold->deadline);
+            decision.wake_at(job.hold->deadline);
             note_if_blocked(cluster, job);
         }
     }

@@ -12,9 +12,11 @@
 #include <functional>
 #include <vector>
 
-#include "scheduling/plan_draft.h"
+#include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
+
+class Decision;
 
 // Whether the GPUs promised to the job are free for it now.
 bool is_due(const cluster::Cluster& cluster, const cluster::Job& job);
@@ -22,7 +24,7 @@ bool is_due(const cluster::Cluster& cluster, const cluster::Job& job);
 // What one decision about a cluster leaves for the next.
 class PromiseWatch {
   public:
-    void honour(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass);
+    void honour(Decision& decision, const std::function<bool(JobId)>& must_let_pass);
 
   private:
     // Not due before its node has another stamp.

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace berth::scheduling {
 namespace {
@@ -57,7 +57,7 @@ class World {
         return {0, {node}, 1, base::kWholeGpu, {}, {}};
     }
 
-    Memory memory_;
+    DecisionCache memory_;
 };
 
 }  // namespace

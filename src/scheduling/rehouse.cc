@@ -13,12 +13,13 @@ namespace berth::scheduling {
 
 using cluster::Job;
 
-void rehouse(PlanDraft& draft, const PoolView& view, std::pmr::memory_resource* memory) {
-    if (view.policy.moves_max == 0) return;
-    std::pmr::map<JobId, int> parts(memory);
-    for (const model::Pause& pause : draft.plan().pauses) ++parts[pause.job];
-    std::pmr::vector<const Job*> leaving(memory);
-    for (const model::Pause& pause : draft.plan().pauses) {
+namespace {
+
+void rehouse_in(Decision& decision, const PoolView& view) {
+    std::pmr::map<JobId, int> parts(decision.cache().nodes());
+    for (const model::Pause& pause : decision.plan().pauses) ++parts[pause.job];
+    std::pmr::vector<const Job*> leaving(decision.cache().nodes());
+    for (const model::Pause& pause : decision.plan().pauses) {
         const Job& job = view.cluster.job(pause.job);
         const bool is_at_once = pause.whole_job && parts[pause.job] == 1;
         if (is_at_once && job.pool == view.pool && job.may_run) leaving.push_back(&job);
@@ -31,9 +32,16 @@ void rehouse(PlanDraft& draft, const PoolView& view, std::pmr::memory_resource* 
         const int tasks = job->tasks_placed();
         if (quota_gate(view, *job, ask_gpus(view, *job, tasks))) continue;
         if (auto places = place_anew(view, *job, View::Coming)) {
-            draft.move_instead(job->id, view.pool, *places);
+            decision.move_instead(job->id, view.pool, *places);
         }
     }
+}
+
+}  // namespace
+
+void rehouse(Decision& decision) {
+    if (decision.policy().moves_max == 0 || decision.plan().pauses.empty()) return;
+    for (const PoolView& view : decision.pools()) rehouse_in(decision, view);
 }
 
 }  // namespace berth::scheduling

@@ -5,7 +5,7 @@
 #include <bit>
 #include <numeric>
 
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/jobs_to_end.h"
 #include "scheduling/node_moves.h"
 

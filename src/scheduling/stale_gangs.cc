@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/stale_gangs.h"
 
-#include <algorithm>
-
 #include "scheduling/pieces.h"
 
 namespace berth::scheduling {
@@ -24,22 +22,21 @@ model::Pause pause_of(const cluster::Job& job, TimePoint now) {
 
 }  // namespace
 
-StaleGangs stale_gangs(const cluster::Cluster& cluster, const model::Policy& policy,
-                       TimePoint now) {
-    StaleGangs found;
-    for (const auto& [id, stale] : cluster.history().stale) {
-        const cluster::Job& job = cluster.job(id);
-        const model::Duration grace = stale.grace.value_or(policy.stale_grace);
+void pause_stale_gangs(Decision& decision) {
+    std::vector<model::Pause> pauses;  // for nobody
+    for (const auto& [id, stale] : decision.cluster().history().stale) {
+        const cluster::Job& job = decision.cluster().job(id);
+        const model::Duration grace = stale.grace.value_or(decision.policy().stale_grace);
         const bool is_stale = job.is_short() && !job.hold;
         if (!is_stale || grace < model::Duration{0}) continue;
         const TimePoint due = stale.since + grace;
-        if (due <= now) {
-            found.pauses.push_back(pause_of(job, now));
+        if (due <= decision.now()) {
+            pauses.push_back(pause_of(job, decision.now()));
         } else {
-            found.next = std::min(found.next.value_or(due), due);
+            decision.wake_at(due);
         }
     }
-    return found;
+    for (const model::Pause& pause : pauses) decision.pause(pause);
 }
 
 }  // namespace berth::scheduling

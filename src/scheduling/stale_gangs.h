@@ -9,19 +9,10 @@
 // Cost: O(gangs below their minimum).
 #pragma once
 
-#include <optional>
-#include <vector>
-
-#include "model/plan.h"
-#include "scheduling/pool_view.h"
+#include "scheduling/decision.h"
 
 namespace berth::scheduling {
 
-struct StaleGangs {
-    std::vector<model::Pause> pauses;  // for nobody
-    std::optional<TimePoint> next;  // when the grace of another one ends
-};
-
-StaleGangs stale_gangs(const cluster::Cluster& cluster, const model::Policy& policy, TimePoint now);
+void pause_stale_gangs(Decision& decision);
 
 }  // namespace berth::scheduling

@@ -12,8 +12,8 @@ namespace berth::simulation {
 namespace {
 
 constexpr std::size_t kCoreComplaintsMax = 10;
-// A decision may take a few rounds (scheduling/cycle.h), and between two of them the clock, here as
-// in the server, goes on by a millisecond.
+// A decision may take a few rounds (scheduling/decide.h), and between two of them the clock, here
+// as in the server, goes on by a millisecond.
 constexpr Duration kRounds{3};
 
 class CoreAuditor {

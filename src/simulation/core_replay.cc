@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/explain.h"
 
 namespace berth::simulation {
@@ -254,7 +254,7 @@ class CorePlayer {
 
     const CoreExperiment& experiment_;
     State state_;
-    scheduling::Memory memory_;
+    scheduling::DecisionCache memory_;
     std::vector<LiveJob> jobs_;
     std::vector<std::int32_t> first_gpus_;  // of each node
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;

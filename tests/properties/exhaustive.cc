@@ -19,7 +19,7 @@
 #include "lifecycle/invariants.h"
 #include "model/task_groups.h"
 #include "scenario/render.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace {
 

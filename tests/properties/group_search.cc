@@ -14,7 +14,7 @@
 #include "group_rule.h"
 #include "scenario/render.h"
 #include "scenario/stage.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace {
 

@@ -18,7 +18,7 @@
 
 #include "order_recomputed.h"
 #include "random_log.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/explain.h"
 #include "scheduling/order_account.h"
 #include "seeds.h"

@@ -25,7 +25,7 @@
 #include "rule_shares.h"
 #include "scenario/render.h"
 #include "scenario/stage.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "state_check.h"
 
 namespace {
@@ -146,6 +146,8 @@ class Life {
     void check_fixed_point() {
         if (!stage_.policy().sticky_plans) return;
         const model::TimePoint now = stage_.now();
+        // Given up processes end at once here; their end is what the next decision is for.
+        if (!plan_.give_ups.empty()) return;
         if (plan_.next_wakeup && *plan_.next_wakeup <= now) return;
         cluster::Cluster copy = stage_.state().cluster;
         const model::Plan more = scheduling::decide(copy, stage_.policy(), now);

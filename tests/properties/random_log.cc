@@ -6,7 +6,7 @@
 
 #include "lifecycle/carry_out.h"
 #include "lifecycle/check.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace berth::proof {
 namespace {

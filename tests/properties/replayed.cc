@@ -17,7 +17,7 @@
 #include "codec/event_log.h"
 #include "lifecycle/invariants.h"
 #include "random_log.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "seeds.h"
 
 namespace {

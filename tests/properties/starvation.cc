@@ -16,7 +16,7 @@
 
 #include "base/rng.h"
 #include "lifecycle/carry_out.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include "random_script.h"
 #include "scenario/render.h"
 #include "scenario/stage.h"
-#include "scheduling/cycle.h"
+#include "scheduling/decide.h"
 #include "scheduling/explain.h"
 
 namespace {

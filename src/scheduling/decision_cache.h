@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does a decision leave for the next one? Nothing that a decision depends on: with a memory
-// and without it makes the same plan. It saves looking again at work that did not change since, and
+// What does a decision leave for the next one? Nothing that a decision depends on: with a cache and
+// without one it makes the same plan. It saves looking again at work that did not change since, and
 // asking for memory: what one decision needed serves the next.
 //
-// A memory belongs to one cluster: copies of a cluster need one each.
+// A cache belongs to one cluster: copies of a cluster need one each.
 #pragma once
 
 #include <deque>
 #include <memory_resource>
 
 #include "scheduling/bookings.h"
+#include "scheduling/freeable.h"
 #include "scheduling/promises.h"
 #include "scheduling/queue_order.h"
 #include "scheduling/victims.h"
 
 namespace berth::scheduling {
 
-class Memory {
+class DecisionCache {
   public:
     struct Pool {
         VictimSearch victims;
+        Freeable freeable;
         QueueMemory queue;  // who waits, in order
         Bookings bookings;
         Shares shares;  // room for the next ones

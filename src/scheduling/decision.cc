@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scheduling/plan_draft.h"
+#include "scheduling/decision.h"
 
 #include <algorithm>
 
@@ -21,7 +21,43 @@ void add(std::vector<Line>& lines, Line line) {
 
 }  // namespace
 
-void PlanDraft::start(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
+Decision::Decision(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now,
+                   DecisionCache& cache, const Attempt& attempt)
+    : cluster_(cluster),
+      policy_(policy),
+      now_(now),
+      cache_(cache),
+      attempt_(attempt),
+      start_of_(cache.nodes()),
+      winners_(cache.nodes()),
+      fresh_(cache.nodes()),
+      honoured_(cache.nodes()),
+      conflicts_(cache.nodes()),
+      has_spared_(attempt.is_last) {}
+
+Decision::~Decision() {
+    for (PoolView& view : views_) cache_.pool(view.pool).shares = std::move(view.shares);
+}
+
+void Decision::look_at_pools() {
+    for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
+        const PoolId pool{static_cast<PoolId::Rep>(i)};
+        views_.push_back(
+            view_pool(cluster_, policy_, now_, pool, std::move(cache_.pool(pool).shares)));
+        views_.back().fresh = &fresh_;
+        views_.back().honoured = &honoured_;
+        if (attempt_.is_last) views_.back().spared = &winners_;
+        if (cluster_.pools().size() == 1) break;  // there is nothing to prefer
+        for (const cluster::Claim& claim : cluster_.pools()[i].claims) {
+            for (const auto& [key, lane] : claim.lanes) {
+                last_preference_ = std::max(last_preference_, key.preference);
+            }
+        }
+    }
+}
+
+void Decision::start(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
+    if (rule == Rule::Allocate && cluster_.job(job).active == 0) fresh_.insert(job);
     cluster_.place(job, pool, tasks);
     winners_.insert(job);
     const auto [position, is_new] = start_of_.try_emplace({job, rule}, plan_.starts.size());
@@ -33,7 +69,7 @@ void PlanDraft::start(JobId job, PoolId pool, Rule rule, std::span<const TaskPla
     known.insert(known.end(), tasks.begin(), tasks.end());
 }
 
-void PlanDraft::start_from_hold(JobId job) {
+void Decision::start_from_hold(JobId job) {
     const PoolId pool = cluster_.job(job).pool;
     const auto& promised = cluster_.job(job).hold->tasks;
     const Places tasks(promised.begin(), promised.end());
@@ -42,30 +78,31 @@ void PlanDraft::start_from_hold(JobId job) {
     start(job, pool, Rule::Hold, tasks);
 }
 
-void PlanDraft::reserve(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
-    const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
+void Decision::reserve(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
     winners_.insert(job);
-    cluster_.hold(job, pool, tasks, deadline, rule);
-    add(plan_.reservations, {job, rule, {tasks.begin(), tasks.end()}});
-    wake_at(deadline);
+    cluster_.hold(job, pool, tasks, hold_until(), rule);
+    add(plan_.reservations, {job, rule, {tasks.begin(), tasks.end()}, hold_until()});
+    wake_at(hold_until());
 }
 
-void PlanDraft::drop_hold(JobId job) {
+void Decision::drop_hold(JobId job) {
     cluster_.drop_hold(job);
     add(plan_.dropped, job);
 }
 
-void PlanDraft::pause(const model::Pause& pause) {
+void Decision::pause(const model::Pause& pause) {
     cluster_.release(pause.job, pause.tasks);
     plan_.pauses.push_back(pause);
 }
 
-void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_wasteful) {
+void Decision::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_wasteful) {
     // What it was promised by an earlier plan is void: nobody grows while asked to leave.
     if (cluster_.job(piece.job).hold) drop_hold(piece.job);
     cluster_.release(piece.job, piece.ranks);
     const auto& ranks = piece.ranks;
     const model::PauseCost cost = piece.cost_at(now_);
+    const PoolId pool = cluster_.job(piece.job).pool;
+    if (is_wasteful) views_[pool.index()].wasted_gpu_ms += cost.unsaved_gpu_ms;
     if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
         plan_.pauses.back().beneficiary != beneficiary) {
         add(plan_.pauses, {piece.job,
@@ -84,20 +121,21 @@ void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_
     known.cost.restart_gpu_ms += cost.restart_gpu_ms;
 }
 
-void PlanDraft::move(std::span<const model::Move> moves, PoolId pool) {
+void Decision::move(std::span<const model::Move> moves, PoolId pool) {
     for (const model::Move& move : moves) {
         cluster_.release(move.job, cluster_.job(move.job).ranks());
     }
-    const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
     for (const model::Move& move : moves) {
-        cluster_.hold(move.job, pool, move.tasks, deadline, move.rule);
+        cluster_.hold(move.job, pool, move.tasks, hold_until(), move.rule);
         winners_.insert(move.job);
         plan_.moves.push_back(move);
+        plan_.moves.back().deadline = hold_until();
+        views_[pool.index()].wasted_gpu_ms += move.cost.unsaved_gpu_ms;
     }
-    wake_at(deadline);
+    wake_at(hold_until());
 }
 
-void PlanDraft::move_instead(JobId job, PoolId pool, std::span<const TaskPlacement> tasks) {
+void Decision::move_instead(JobId job, PoolId pool, std::span<const TaskPlacement> tasks) {
     const auto pause = std::ranges::find(plan_.pauses, job, &model::Pause::job);
     const model::Pause paused = *pause;
     plan_.pauses.erase(pause);
@@ -107,15 +145,7 @@ void PlanDraft::move_instead(JobId job, PoolId pool, std::span<const TaskPlaceme
     this->move(std::span(&move, 1), pool);
 }
 
-bool PlanDraft::has_opening_start() const {
-    return std::ranges::any_of(plan_.starts, [&](const model::Start& start) {
-        const cluster::Job& job = cluster_.job(start.job);
-        const bool is_share = start.tasks.front().share != base::kWholeGpu;
-        return job.stay.node.is_valid() || (is_share && cluster_.pool(job.pool).has_fixed_quota);
-    });
-}
-
-void PlanDraft::wake_at(TimePoint time) {
+void Decision::wake_at(TimePoint time) {
     plan_.next_wakeup = std::min(plan_.next_wakeup.value_or(time), time);
 }
 

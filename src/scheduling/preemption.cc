@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/preemption.h"
+
+#include <algorithm>
+
+#include "scheduling/allocate.h"
+#include "scheduling/contest.h"
+#include "scheduling/place.h"
+#include "scheduling/preemption_delay.h"
+#include "scheduling/quota_gate.h"
+#include "scheduling/reclaim.h"
+#include "scheduling/waste_budget.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Job;
+using model::Rule;
+using model::TaskPlacement;
+
+// Whether jobs of the lane have a right to GPUs that others hold.
+bool has_right(const PoolView& view, ProjectId project, const cluster::LaneKey& lane, Rule rule) {
+    const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
+    if (rule == Rule::Reclaim) return may_reclaim(view, project, lane.preemptible, amount);
+    const auto& victims = view.claim(project).victims;
+    return !victims.empty() && victims.begin()->precedence < lane.precedence;
+}
+
+void add(Changed& changed, ProjectId project) {
+    if (std::ranges::find(changed, project) == changed.end()) changed.push_back(project);
+}
+
+}  // namespace
+
+Preemption::Preemption(Decision& decision)
+    : decision_(decision), refused_(decision.cache().nodes()) {
+    searched_at_.resize(decision.pools().size(), kNotYet);
+}
+
+void Preemption::forget(const PoolView& view) {
+    decision_.cache().pool(view.pool).freeable.forget(view, decision_.bookings(view).kept());
+    refused_.forget();
+}
+
+bool Preemption::could_help(const PoolView& view, ProjectId project, const cluster::LaneKey& lane,
+                            Rule rule) {
+    if (!has_right(view, project, lane, rule)) return false;
+    const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
+    if (!lane.preemptible && is_above_own_quota(view, project, amount)) return false;
+    if (rule != Rule::Reclaim) return true;
+    const Counting counting = counting_of(view, lane.shape);
+    return decision_.cache().pool(view.pool).freeable.is_possible(view, project, amount, counting);
+}
+
+Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
+                          const Bookings::Opening& opening) {
+    const MilliGpu amount = ask_gpus(view, job, job.ask());
+    const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
+    const bool may_take =
+        rule == Rule::Preempt || may_reclaim(view, job.project, job.preemptible, amount);
+    if (!may_take) return {};
+    if (const auto until = must_wait_until(view, beneficiary)) {
+        decision_.wake_at(*until);
+        return {};
+    }
+    Changed changed = pause_victims(view, beneficiary, opening.which());
+    if (!changed.empty() || rule != Rule::Reclaim) return changed;
+    changed = drop_promises(view, beneficiary);
+    if (changed.empty()) return {};
+    if (reserve_leavings(decision_, view, job)) {
+        add(changed, job.project);
+    } else {
+        for (const ProjectId project : pause_victims(view, beneficiary, opening.which())) {
+            add(changed, project);
+        }
+    }
+    return changed;
+}
+
+// Until when no work may be paused for it, whatever its rights.
+std::optional<TimePoint> Preemption::must_wait_until(const PoolView& view,
+                                                     const Beneficiary& beneficiary) const {
+    if (const auto until = delayed_until(view, beneficiary.job)) return until;
+    const bool is_spent = is_waste_spent(view, view.wasted_gpu_ms);
+    if (is_spent && is_wasteful(view, beneficiary)) return waste_renewal(decision_.now());
+    return {};
+}
+
+Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& beneficiary,
+                                  const std::optional<std::uint64_t>& opened) {
+    const Job& job = beneficiary.job;
+    const bool contends = scheduling::contends(decision_.attempt().known, job.id);
+    if (!contends && opened && refused_.covers(view, beneficiary, *opened)) return {};
+    const Eviction eviction = find_victims(view, beneficiary);
+    if (eviction.protected_until) decision_.wake_at(*eviction.protected_until);
+    if (eviction.pieces.empty()) {
+        if (opened) refused_.add(view, beneficiary, *opened, eviction.is_out_of_reach);
+        return {};
+    }
+    VictimSearch& search = search_in(view);
+    note_conflicts(view, beneficiary, search, eviction);
+    Changed changed{job.project};
+    const bool wasteful = is_wasteful(view, beneficiary);
+    for (const std::size_t position : eviction.pieces) {
+        const Piece& piece = search.piece(position);
+        // What a victim was promised on top is free too.
+        if (const auto& hold = view.cluster.job(piece.job).hold) {
+            for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
+        }
+        decision_.pause(piece, beneficiary.rule, job.id, wasteful);
+        search.take(position);
+        add(changed, piece.project);
+    }
+    decision_.reserve(job.id, view.pool, beneficiary.rule, eviction.places);
+    return changed;
+}
+
+Eviction Preemption::find_victims(const PoolView& view, const Beneficiary& beneficiary) {
+    VictimSearch& search = search_in(view);
+    Eviction eviction = search.find(beneficiary);
+    // Others let it pass, who may be victims now that they have started.
+    const bool others_started = searched_at_[view.pool.index()] != decision_.plan().starts.size();
+    const bool contends = scheduling::contends(decision_.attempt().known, beneficiary.job.id);
+    if (eviction.pieces.empty() && contends && others_started) {
+        open(search, view);
+        eviction = search.find(beneficiary);
+    }
+    return eviction;
+}
+
+// What was promised to others gives way to an owner, where that helps; a job that was promised it
+// by this plan lets the owner pass in the next attempt.
+Changed Preemption::drop_promises(const PoolView& view, const Beneficiary& beneficiary) {
+    if (!may_have(decision_, view, beneficiary.job)) return {};
+    VictimSearch& search = search_in(view);
+    const auto promises = promises_in_the_way(view, beneficiary, search);
+    bool is_made_now = false;
+    for (const JobId id : promises) {
+        if (!decision_.is_winner(id)) continue;
+        decision_.note_conflict(id, {beneficiary.job.id, view.pool, beneficiary.rule});
+        is_made_now = true;
+    }
+    Changed changed;
+    if (is_made_now) return changed;
+    for (const JobId id : promises) {
+        const Job& holder = view.cluster.job(id);
+        for (const TaskPlacement& task : holder.hold->tasks) search.freed(task.node);
+        decision_.drop_hold(id);
+        add(changed, holder.project);
+        refused_.forget();
+    }
+    return changed;
+}
+
+// No job both gains and loses in one plan: one that would lets the other pass in the next attempt.
+// In the last one winners are spared, so that the other finds other victims or waits.
+void Preemption::note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
+                                const VictimSearch& search, const Eviction& eviction) {
+    JobSet found(decision_.cache().nodes());
+    for (const std::size_t piece : eviction.pieces) {
+        const JobId job = search.piece(piece).job;
+        if (!decision_.is_winner(job) || !found.insert(job).second) continue;
+        decision_.note_conflict(job, {beneficiary.job.id, view.pool, beneficiary.rule});
+    }
+}
+
+void Preemption::note_room(const PoolView& view, std::span<const NodeId> nodes) {
+    if (searched_at_[view.pool.index()] == kNotYet) return;
+    for (const NodeId node : nodes) decision_.cache().pool(view.pool).victims.freed(node);
+}
+
+VictimSearch& Preemption::search_in(const PoolView& view) {
+    VictimSearch& search = decision_.cache().pool(view.pool).victims;
+    if (searched_at_[view.pool.index()] == kNotYet) open(search, view);
+    return search;
+}
+
+void Preemption::open(VictimSearch& search, const PoolView& view) {
+    searched_at_[view.pool.index()] = decision_.plan().starts.size();
+    search.open(view);
+    refused_.forget();
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is other work paused for a job that waits: of other projects, as an owner reclaims (reclaim.h),
+// or of its own, by priority and rank? Which work that is says victims.h; here stand the right to
+// ask, the delays and budgets, what becomes of the plan, and promises that give way to an owner.
+#pragma once
+
+#include <optional>
+
+#include "scheduling/decision.h"
+#include "scheduling/refusals.h"
+
+namespace berth::scheduling {
+
+// Of one decision, in all pools.
+class Preemption {
+  public:
+    explicit Preemption(Decision& decision);
+
+    // As far as sums tell. Guarantees: where it says no, serve() does nothing.
+    bool could_help(const PoolView& view, ProjectId project, const cluster::LaneKey& lane,
+                    model::Rule rule);
+    // Pauses others and promises the job their GPUs; its bookings are open.
+    Changed serve(const PoolView& view, const cluster::Job& job, model::Rule rule,
+                  const Bookings::Opening& opening);
+    // Says that what any job holds, or what is free, has changed.
+    void forget(const PoolView& view);
+    // Says that jobs moved, which other searches took for standing where they were.
+    void reopen(const PoolView& view) { searched_at_[view.pool.index()] = kNotYet; }
+    // Says that room changed on these nodes.
+    void note_room(const PoolView& view, std::span<const NodeId> nodes);
+
+  private:
+    static constexpr std::size_t kNotYet = SIZE_MAX;
+
+    Changed pause_victims(const PoolView& view, const Beneficiary& beneficiary,
+                          const std::optional<std::uint64_t>& opened);
+    Changed drop_promises(const PoolView& view, const Beneficiary& beneficiary);
+    std::optional<TimePoint> must_wait_until(const PoolView& view,
+                                             const Beneficiary& beneficiary) const;
+    void note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
+                        const VictimSearch& search, const Eviction& eviction);
+    Eviction find_victims(const PoolView& view, const Beneficiary& beneficiary);
+    VictimSearch& search_in(const PoolView& view);
+    void open(VictimSearch& search, const PoolView& view);
+
+    Decision& decision_;
+    // By pool: how many starts of the plan its search for victims knows.
+    base::SmallVector<std::size_t, 4> searched_at_;
+    Refusals refused_;
+};
+
+}  // namespace berth::scheduling
