@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/changes.h"
 
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::api {
 

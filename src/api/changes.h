@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "codec/field_reader.h"
+#include "codec/text/field_reader.h"
 
 namespace berth::api {
 

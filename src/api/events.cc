@@ -6,7 +6,7 @@
 #include "api/job_views.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 
 namespace berth::api {
 namespace {

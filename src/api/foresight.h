@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 #include "control/controller.h"
 #include "lifecycle/run_times.h"
 #include "ports/clock.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "api/problem.h"
-#include "codec/http_parser.h"
+#include "codec/api/http_parser.h"
 
 namespace berth::api {
 

@@ -9,7 +9,7 @@
 #include "api/job_views.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::api {
 namespace {

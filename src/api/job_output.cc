@@ -10,8 +10,8 @@
 #include "api/job_views.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/json_writer.h"
-#include "codec/words.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/words.h"
 
 namespace berth::api {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/json_writer.h"
-#include "codec/words.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/words.h"
 #include "scheduling/explain.h"
 #include "scheduling/remedy.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "api/site.h"
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 
 namespace berth::api {
 

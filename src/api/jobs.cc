@@ -7,9 +7,9 @@
 #include "api/nearest_project.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/json.h"
-#include "codec/json_writer.h"
-#include "codec/words.h"
+#include "codec/text/json.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/words.h"
 #include "model/limits.h"
 #include "scheduling/explain.h"
 

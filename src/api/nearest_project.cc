@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::api {
 

@@ -9,7 +9,7 @@
 #include "api/job_views.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "control/launch_order.h"
 
 namespace berth::api {

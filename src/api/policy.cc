@@ -5,9 +5,9 @@
 #include "api/job_views.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/json.h"
-#include "codec/policy_view.h"
-#include "codec/words.h"
+#include "codec/api/policy_view.h"
+#include "codec/text/json.h"
+#include "codec/words/words.h"
 
 namespace berth::api {
 namespace {

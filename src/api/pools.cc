@@ -7,7 +7,7 @@
 #include "api/job_views.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/json.h"
+#include "codec/text/json.h"
 
 namespace berth::api {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/problem.h"
 
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 
 namespace berth::api {
 namespace {

@@ -9,9 +9,9 @@
 #include "api/job_views.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/json.h"
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
+#include "codec/text/json.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::api {
 namespace {

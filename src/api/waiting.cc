@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 
 namespace berth::api {
 

@@ -9,7 +9,7 @@
 #include "api/nearest_project.h"
 #include "api/problem.h"
 #include "api/routes.h"
-#include "codec/state_writer.h"
+#include "codec/files/state_writer.h"
 #include "lifecycle/write_down.h"
 #include "scheduling/share_account.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/quantity.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

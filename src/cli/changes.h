@@ -9,7 +9,7 @@
 
 #include "cli/arguments.h"
 #include "cli/exit_code.h"
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::cli {
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "base/percent.h"
-#include "codec/json.h"
-#include "codec/words.h"
+#include "codec/text/json.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include "cli/exit_code.h"
 #include "cli/http_connection.h"
 #include "cli/server_status.h"
-#include "codec/json_api.h"
-#include "codec/policy_view.h"
+#include "codec/api/json_api.h"
+#include "codec/api/policy_view.h"
 
 namespace berth::cli {
 

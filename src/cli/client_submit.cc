@@ -8,8 +8,8 @@
 
 #include "cli/client.h"
 #include "cli/job_text.h"
-#include "codec/json.h"
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
+#include "codec/text/json.h"
 #include "runtime/random_name.h"
 
 namespace berth::cli {

@@ -7,7 +7,7 @@
 #include "cli/gpu_bar.h"
 #include "cli/job_table.h"
 #include "cli/order_text.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/server_status.h"
 #include "cli/style.h"
 #include "cli/table.h"
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 
 namespace berth::cli {
 

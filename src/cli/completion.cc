@@ -13,7 +13,7 @@
 #include "cli/client.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

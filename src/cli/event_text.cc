@@ -5,9 +5,9 @@
 #include <variant>
 
 #include "cli/cluster_pages.h"
-#include "codec/event_log.h"
-#include "codec/gpu_request.h"
-#include "codec/words.h"
+#include "codec/log/event_log.h"
+#include "codec/words/gpu_request.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

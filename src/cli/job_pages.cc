@@ -6,7 +6,7 @@
 #include "cli/event_text.h"
 #include "cli/order_text.h"
 #include "cli/page_lines.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 #include "lifecycle/apply.h"
 #include "model/task_groups.h"
 #include "scheduling/explain.h"

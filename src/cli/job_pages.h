@@ -9,7 +9,7 @@
 
 #include "cli/job_text.h"
 #include "cli/style.h"
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 #include "model/event.h"
 
 namespace berth::cli {

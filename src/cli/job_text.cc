@@ -6,8 +6,8 @@
 #include <ctime>
 #include <map>
 
-#include "codec/gpu_request.h"
-#include "codec/words.h"
+#include "codec/words/gpu_request.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/style.h"
 #include "cli/table.h"
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 
 namespace berth::cli {
 

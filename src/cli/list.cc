@@ -17,8 +17,8 @@
 #include "cli/job_text.h"
 #include "cli/live_screen.h"
 #include "cli/output.h"
-#include "codec/json.h"
-#include "codec/words.h"
+#include "codec/text/json.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

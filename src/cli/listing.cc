@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 

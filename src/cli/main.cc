@@ -8,7 +8,7 @@
 #include "cli/context.h"
 #include "cli/help.h"
 #include "cli/verbs.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/listing.h"
 #include "cli/output.h"
 #include "cli/pool_pages.h"
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::cli {
 namespace {

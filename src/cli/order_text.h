@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/job_text.h"
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 
 namespace berth::cli {
 

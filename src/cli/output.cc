@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/yaml_text.h"
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "model/limits.h"
 
 namespace berth::cli {

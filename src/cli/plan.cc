@@ -7,7 +7,7 @@
 #include "cli/output.h"
 #include "cli/plan_report.h"
 #include "cli/text_file.h"
-#include "codec/state_file.h"
+#include "codec/files/state_file.h"
 #include "lifecycle/describe.h"
 #include "scheduling/cycle.h"
 #include "scheduling/explain.h"

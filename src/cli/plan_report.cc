@@ -6,8 +6,8 @@
 
 #include "cli/job_text.h"
 #include "cli/table.h"
-#include "codec/gpu_request.h"
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
+#include "codec/words/gpu_request.h"
 #include "scenario/render.h"
 #include "scheduling/explain.h"
 #include "scheduling/overcommitment.h"

@@ -10,7 +10,7 @@
 #include "cli/listing.h"
 #include "cli/output.h"
 #include "cli/policy_page.h"
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::cli {
 namespace {

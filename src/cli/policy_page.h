@@ -6,7 +6,7 @@
 #include <span>
 
 #include "cli/table.h"
-#include "codec/policy_view.h"
+#include "codec/api/policy_view.h"
 
 namespace berth::cli {
 

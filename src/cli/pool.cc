@@ -8,8 +8,8 @@
 #include "cli/listing.h"
 #include "cli/output.h"
 #include "cli/pool_pages.h"
-#include "codec/json.h"
-#include "codec/json_writer.h"
+#include "codec/text/json.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/cluster_pages.h"
 #include "cli/job_text.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "cli/listing.h"
 #include "cli/pool_pages.h"
 #include "cli/settings.h"
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/quantity.h"
-#include "codec/json.h"
+#include "codec/text/json.h"
 
 namespace berth::cli {
 

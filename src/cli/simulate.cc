@@ -12,7 +12,7 @@
 #include "cli/simulate_reference.h"
 #include "cli/simulate_table.h"
 #include "cli/text_file.h"
-#include "codec/state_file.h"
+#include "codec/files/state_file.h"
 
 namespace berth::cli {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The flags are written into the tree of the job file, so that one place alone knows what a field
-// may say: codec/job_file.h.
+// may say: codec/files/job_file.h.
 #include "cli/submission_flags.h"
 
 #include <unistd.h>
@@ -11,8 +11,8 @@
 
 #include "cli/settings.h"
 #include "cli/text_file.h"
-#include "codec/job_file.h"
-#include "codec/json.h"
+#include "codec/files/job_file.h"
+#include "codec/text/json.h"
 
 namespace berth::cli {
 namespace {

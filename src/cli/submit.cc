@@ -10,7 +10,7 @@
 #include "cli/output.h"
 #include "cli/submission_flags.h"
 #include "cli/text_file.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 #include "model/task_groups.h"
 
 namespace berth::cli {

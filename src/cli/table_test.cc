@@ -5,7 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/yaml_text.h"
-#include "codec/json.h"
+#include "codec/text/json.h"
 
 namespace berth::cli {
 namespace {

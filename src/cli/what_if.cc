@@ -16,8 +16,8 @@
 #include "cli/submission_flags.h"
 #include "cli/text_file.h"
 #include "cli/what_if_page.h"
-#include "codec/state_file.h"
-#include "codec/words.h"
+#include "codec/files/state_file.h"
+#include "codec/words/words.h"
 #include "lifecycle/describe.h"
 #include "scenario/render.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/style.h"
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 
 namespace berth::cli {
 

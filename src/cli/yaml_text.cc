@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "codec/json.h"
+#include "codec/text/json.h"
 
 namespace berth::cli {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::simulation {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 #include "simulation/report.h"
 
 namespace berth::simulation {

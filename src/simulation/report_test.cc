@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "reference/named.h"
 #include "simulation/chart_file.h"
 #include "simulation/gpu_picture.h"

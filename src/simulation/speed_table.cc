@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "codec/json.h"
+#include "codec/text/json.h"
 
 namespace berth::simulation {
 namespace {

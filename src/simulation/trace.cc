@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "codec/words.h"
+#include "codec/words/words.h"
 #include "model/limits.h"
 #include "simulation/table_text.h"
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "doubles/steady_clock.h"
 #include "kube/client/cache.h"
 #include "kube/client/loop_timers.h"

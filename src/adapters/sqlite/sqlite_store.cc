@@ -14,7 +14,7 @@
 #include "adapters/sqlite/log_end.h"
 #include "adapters/sqlite/room.h"
 #include "adapters/sqlite/schema.h"
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 
 namespace berth::adapters::sqlite {
 namespace {

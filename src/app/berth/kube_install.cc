@@ -9,7 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/yaml_text.h"
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "kube/client/kubeconfig_files.h"
 #include "kube/install/install.h"
 

@@ -12,7 +12,7 @@
 #include "cli/job_table.h"
 #include "cli/job_text.h"
 #include "cli/output.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 #include "kube/people/asking.h"
 #include "kube/people/documents.h"
 #include "kube/people/share_page.h"

@@ -23,7 +23,7 @@
 #include "app/berth/node_names.h"
 #include "app/berth/server_parts.h"
 #include "cli/text_file.h"
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 #include "control/launch_order.h"
 #include "model/mig.h"
 #include "runtime/folder.h"

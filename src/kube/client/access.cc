@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "kube/client/base64.h"
 
 namespace berth::kube::client {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "codec/http_parser.h"
+#include "codec/api/http_parser.h"
 
 namespace berth::kube::client {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <utility>
 
-#include "codec/json_reader.h"
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
+#include "codec/text/json_reader.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::kube::client {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "base/quantity.h"
-#include "codec/json_reader.h"
+#include "codec/text/json_reader.h"
 
 namespace berth::kube::client {
 

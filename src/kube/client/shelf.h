@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "codec/json_reader.h"
+#include "codec/text/json_reader.h"
 
 namespace berth::kube::client {
 

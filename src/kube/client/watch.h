@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "codec/json_reader.h"
+#include "codec/text/json_reader.h"
 
 namespace berth::kube::client {
 

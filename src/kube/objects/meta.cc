@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 #include "kube/objects/walk.h"
 
 namespace berth::kube::objects {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/objects/receipts.h"
 
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
 #include "kube/objects/walk.h"
 
 namespace berth::kube::objects {

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "codec/json_reader.h"
+#include "codec/text/json_reader.h"
 
 namespace berth::kube::objects {
 

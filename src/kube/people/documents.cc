@@ -2,8 +2,8 @@
 #include "kube/people/documents.h"
 
 #include "cli/job_text.h"
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::kube::people {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 #include "kube/objects/walk.h"
 
 namespace berth::kube::people {

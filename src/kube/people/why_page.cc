@@ -3,7 +3,7 @@
 
 #include "cli/job_text.h"
 #include "cli/page_lines.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 
 namespace berth::kube::people {
 namespace {

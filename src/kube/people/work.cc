@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/job_text.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 #include "kube/cluster/node_of.h"
 #include "kube/cluster/parts.h"
 #include "kube/install/objects.h"

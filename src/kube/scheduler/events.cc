@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 #include "kube/client/writes.h"
 
 namespace berth::kube::scheduler {

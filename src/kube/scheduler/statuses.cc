@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
 #include "kube/client/writes.h"
 #include "scheduling/fair_share.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 #include "kube/client/writes.h"
 #include "kube/cluster/asks.h"
 #include "kube/cluster/parts.h"
