@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/verb.h"
+#include "cli/command_line/verb.h"
 #include "kube/client/access.h"
 
 namespace berth::app {

@@ -22,7 +22,7 @@
 #include "app/berth/demo_jobs.h"
 #include "app/berth/node_names.h"
 #include "app/berth/server_parts.h"
-#include "cli/text_file.h"
+#include "cli/terminal/text_file.h"
 #include "codec/words/timestamp.h"
 #include "control/launch_order.h"
 #include "model/mig.h"

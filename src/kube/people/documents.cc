@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/people/documents.h"
 
-#include "cli/job_text.h"
+#include "cli/pages/job_text.h"
 #include "codec/text/json_writer.h"
 #include "codec/words/timestamp.h"
 

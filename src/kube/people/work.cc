@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/job_text.h"
+#include "cli/pages/job_text.h"
 #include "codec/words/words.h"
 #include "kube/cluster/node_of.h"
 #include "kube/cluster/parts.h"
