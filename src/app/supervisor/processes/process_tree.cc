@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/process_tree.h"
+#include "app/supervisor/processes/process_tree.h"
 
 #include <signal.h>
 

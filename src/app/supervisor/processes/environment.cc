@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/environment.h"
+#include "app/supervisor/processes/environment.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/relay.h"
+#include "app/supervisor/output/relay.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/log_file.h"
+#include "app/supervisor/output/log_file.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/spawn.h"
+#include "app/supervisor/processes/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 using supervision::Descriptor;
 
 // Of a name that somebody gave, in what is said about it.
-constexpr std::size_t kNameMax = 200;
+constexpr std::size_t kQuotedNameMax = 200;
 
 enum class Stage { Fork, Group, Workdir, Terminal, Exec };
 
@@ -130,7 +130,7 @@ std::optional<Failure> told_by(int pipe) {
 std::string describe(const SpawnPlan& plan, Stage stage, int error) {
     const auto of = [reason = std::string(": ") + ::strerror(error)](const std::string& what,
                                                                      const std::string& name) {
-        return what + " \"" + supervision::shortened(name, kNameMax) + '"' + reason;
+        return what + " \"" + supervision::shortened(name, kQuotedNameMax) + '"' + reason;
     };
     switch (stage) {
         case Stage::Fork: return supervision::no_process(error);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/pause_signal.h"
+#include "app/supervisor/processes/pause_signal.h"
 
 #include <signal.h>
 #include <string.h>
 
-#include "app/supervisor/environment.h"
+#include "app/supervisor/processes/environment.h"
 #include "supervision/processes.h"
 
 namespace berth::supervisor {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/supervisor/log_file.h"
+#include "app/supervisor/output/log_file.h"
 #include "supervision/descriptor.h"
 #include "supervision/frame.h"
 

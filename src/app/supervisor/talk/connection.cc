@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/connection.h"
+#include "app/supervisor/talk/connection.h"
 
 #include <errno.h>
 #include <sys/socket.h>

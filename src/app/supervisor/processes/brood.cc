@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/brood.h"
+#include "app/supervisor/processes/brood.h"
 
 #include <errno.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "app/supervisor/process_tree.h"
+#include "app/supervisor/processes/process_tree.h"
 
 namespace berth::supervisor {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/listening.h"
+#include "app/supervisor/talk/listening.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

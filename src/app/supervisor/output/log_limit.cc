@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/log_limit.h"
+#include "app/supervisor/output/log_limit.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/supervisor/status_lines.h"
+#include "app/supervisor/talk/status_lines.h"
 
 #include <errno.h>
 #include <unistd.h>
