@@ -7,8 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "vgpu/interposer/blocks.h"
-#include "vgpu/interposer/real_driver.h"
+#include "vgpu/interposer/driver/real_driver.h"
+#include "vgpu/interposer/process/blocks.h"
 
 namespace berth::vgpu::interposer {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/calls.h"
+#include "vgpu/interposer/driver/calls.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/iterating.h"
+#include "vgpu/interposer/process/iterating.h"
 
 #include <sched.h>
 
 #include "vgpu/interposer/now.h"
-#include "vgpu/interposer/tenancy.h"
+#include "vgpu/interposer/process/tenancy.h"
 
 namespace berth::vgpu::interposer {
 namespace {

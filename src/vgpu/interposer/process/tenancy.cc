@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/tenancy.h"
+#include "vgpu/interposer/process/tenancy.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 #include <new>
 #include <string>
 
-#include "vgpu/interposer/blocks.h"
-#include "vgpu/interposer/calls.h"
 #include "vgpu/interposer/complain.h"
-#include "vgpu/interposer/devices.h"
-#include "vgpu/interposer/iterating.h"
+#include "vgpu/interposer/driver/calls.h"
 #include "vgpu/interposer/now.h"
-#include "vgpu/interposer/seat.h"
+#include "vgpu/interposer/process/blocks.h"
+#include "vgpu/interposer/process/devices.h"
+#include "vgpu/interposer/process/iterating.h"
+#include "vgpu/interposer/process/seat.h"
 
 namespace berth::vgpu::interposer {
 namespace {

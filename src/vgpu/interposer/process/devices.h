@@ -4,8 +4,8 @@
 // remembered, so that an allocation asks the driver once only.
 #pragma once
 
-#include "vgpu/interposer/seat.h"
-#include "vgpu/interposer/tenancy.h"
+#include "vgpu/interposer/process/seat.h"
+#include "vgpu/interposer/process/tenancy.h"
 
 namespace berth::vgpu::interposer {
 

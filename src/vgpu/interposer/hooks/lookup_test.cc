@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/lookup.h"
+#include "vgpu/interposer/hooks/lookup.h"
 
 #include <doctest/doctest.h>
 
-#include "vgpu/interposer/real_driver.h"
+#include "vgpu/interposer/driver/real_driver.h"
 
 using namespace berth::vgpu::interposer;
 

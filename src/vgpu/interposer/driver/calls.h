@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-#include "vgpu/interposer/trampolines.h"
+#include "vgpu/interposer/driver/trampolines.h"
 
 namespace berth::vgpu::interposer {
 

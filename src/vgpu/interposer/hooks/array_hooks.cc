@@ -3,8 +3,8 @@
 // Arrays for textures and surfaces.
 #include <algorithm>
 
-#include "vgpu/interposer/array_bytes.h"
-#include "vgpu/interposer/charged_call.h"
+#include "vgpu/interposer/hooks/array_bytes.h"
+#include "vgpu/interposer/process/charged_call.h"
 
 using namespace berth::vgpu::interposer;
 

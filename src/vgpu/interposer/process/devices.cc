@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/devices.h"
+#include "vgpu/interposer/process/devices.h"
 
 #include <atomic>
 #include <cstdio>
 
-#include "vgpu/interposer/real_driver.h"
+#include "vgpu/interposer/driver/real_driver.h"
 
 namespace berth::vgpu::interposer {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "vgpu/interposer/array_bytes.h"
-#include "vgpu/interposer/charged_call.h"
+#include "vgpu/interposer/hooks/array_bytes.h"
+#include "vgpu/interposer/process/charged_call.h"
 
 using namespace berth::vgpu::interposer;
 

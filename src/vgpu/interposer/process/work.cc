@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/work.h"
+#include "vgpu/interposer/process/work.h"
 
 #include <pthread.h>
 #include <time.h>
 
 #include <algorithm>
 
+#include "vgpu/interposer/driver/real_driver.h"
 #include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/now.h"
-#include "vgpu/interposer/real_driver.h"
-#include "vgpu/interposer/seat.h"
+#include "vgpu/interposer/process/seat.h"
 
 namespace berth::vgpu::interposer {
 namespace {

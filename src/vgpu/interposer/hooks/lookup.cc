@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/lookup.h"
+#include "vgpu/interposer/hooks/lookup.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <atomic>
 
-#include "vgpu/interposer/charged_call.h"
 #include "vgpu/interposer/complain.h"
-#include "vgpu/interposer/report.h"
-#include "vgpu/interposer/trampolines.h"
+#include "vgpu/interposer/driver/trampolines.h"
+#include "vgpu/interposer/hooks/report.h"
+#include "vgpu/interposer/process/charged_call.h"
 
 namespace berth::vgpu::interposer {
 namespace {

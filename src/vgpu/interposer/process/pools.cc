@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/pools.h"
+#include "vgpu/interposer/process/pools.h"
 
 #include <pthread.h>
 
@@ -9,9 +9,9 @@
 #include <new>
 #include <utility>
 
-#include "vgpu/interposer/charged_call.h"
 #include "vgpu/interposer/complain.h"
 #include "vgpu/interposer/locked.h"
+#include "vgpu/interposer/process/charged_call.h"
 
 namespace berth::vgpu::interposer {
 namespace {

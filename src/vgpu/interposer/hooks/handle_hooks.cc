@@ -9,8 +9,8 @@
 #include <new>
 #include <vector>
 
-#include "vgpu/interposer/charged_call.h"
 #include "vgpu/interposer/locked.h"
+#include "vgpu/interposer/process/charged_call.h"
 
 using namespace berth::vgpu::interposer;
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <new>
 
-#include "vgpu/interposer/charged_call.h"
 #include "vgpu/interposer/locked.h"
-#include "vgpu/interposer/work.h"
+#include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/process/work.h"
 
 using namespace berth::vgpu::interposer;
 

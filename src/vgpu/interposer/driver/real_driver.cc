@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/real_driver.h"
+#include "vgpu/interposer/driver/real_driver.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 
 #include "vgpu/behind/behind.h"
 #include "vgpu/interposer/complain.h"
-#include "vgpu/interposer/trampolines.h"
+#include "vgpu/interposer/driver/trampolines.h"
 
 namespace berth::vgpu::interposer {
 namespace {

@@ -5,7 +5,7 @@
 // which is at each allocation, and when the program waits after a free: then a pool gives back.
 #pragma once
 
-#include "vgpu/interposer/blocks.h"
+#include "vgpu/interposer/process/blocks.h"
 
 namespace berth::vgpu::interposer {
 

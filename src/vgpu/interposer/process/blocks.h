@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "vgpu/interposer/devices.h"
+#include "vgpu/interposer/process/devices.h"
 
 namespace berth::vgpu::interposer {
 

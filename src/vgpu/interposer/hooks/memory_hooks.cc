@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Linear memory: cuMemAlloc, its pitched and managed kin, and cuMemFree.
-#include "vgpu/interposer/charged_call.h"
-#include "vgpu/interposer/pools.h"
+#include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/process/pools.h"
 
 using namespace berth::vgpu::interposer;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/seat.h"
+#include "vgpu/interposer/process/seat.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <new>
 
 #include "vgpu/interposer/complain.h"
-#include "vgpu/interposer/tenancy.h"
+#include "vgpu/interposer/process/tenancy.h"
 
 namespace berth::vgpu::interposer {
 namespace {

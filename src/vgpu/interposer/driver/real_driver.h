@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "vgpu/abi/cuda.h"
-#include "vgpu/interposer/calls.h"
+#include "vgpu/interposer/driver/calls.h"
 
 // Second names of functions that the hooks know, for the per-thread default stream.
 extern "C" {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/interposer/blocks.h"
+#include "vgpu/interposer/process/blocks.h"
 
 #include <pthread.h>
 #include <stdlib.h>

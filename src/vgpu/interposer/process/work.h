@@ -16,7 +16,7 @@
 // where it is launched.
 #pragma once
 
-#include "vgpu/interposer/devices.h"
+#include "vgpu/interposer/process/devices.h"
 #include "vgpu/iterations/iterations.h"
 
 namespace berth::vgpu::interposer {

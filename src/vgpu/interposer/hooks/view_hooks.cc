@@ -4,7 +4,7 @@
 // with more free than the GPU really has. Any out-pointer may be null.
 #include <algorithm>
 
-#include "vgpu/interposer/charged_call.h"
+#include "vgpu/interposer/process/charged_call.h"
 
 using namespace berth::vgpu::interposer;
 

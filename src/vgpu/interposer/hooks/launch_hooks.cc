@@ -2,10 +2,10 @@
 //
 // Launches. Each is noted; where no GPU of the tenant is gated, which is so for whoever is alone on
 // its GPUs, that is all.
-#include "vgpu/interposer/charged_call.h"
-#include "vgpu/interposer/iterating.h"
-#include "vgpu/interposer/pools.h"
-#include "vgpu/interposer/work.h"
+#include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/process/iterating.h"
+#include "vgpu/interposer/process/pools.h"
+#include "vgpu/interposer/process/work.h"
 
 using namespace berth::vgpu;
 using namespace berth::vgpu::interposer;

@@ -2,10 +2,10 @@
 //
 // Calls in which a program waits for its work. They are passed on; how long they took says where
 // an iteration ends, and pools may have given back what was freed.
-#include "vgpu/interposer/charged_call.h"
-#include "vgpu/interposer/iterating.h"
 #include "vgpu/interposer/now.h"
-#include "vgpu/interposer/pools.h"
+#include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/process/iterating.h"
+#include "vgpu/interposer/process/pools.h"
 
 using namespace berth::vgpu::interposer;
 
