@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/launch.h"
+#include "vgpu/software_driver/work/launch.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "vgpu/device/slices.h"
-#include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/memory/allocate.h"
 
 namespace berth::vgpu::software_driver {
 namespace {

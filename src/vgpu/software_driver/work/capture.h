@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "vgpu/abi/cuda.h"
-#include "vgpu/software_driver/stream.h"
+#include "vgpu/software_driver/work/stream.h"
 
 namespace berth::vgpu::software_driver {
 

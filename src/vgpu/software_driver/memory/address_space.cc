@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/address_space.h"
+#include "vgpu/software_driver/memory/address_space.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

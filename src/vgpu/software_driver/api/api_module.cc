@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/memory/allocate.h"
 
 using namespace berth::vgpu::software_driver;
 

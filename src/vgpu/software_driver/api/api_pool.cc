@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vgpu/software_driver/allocate.h"
-#include "vgpu/software_driver/capture.h"
+#include "vgpu/software_driver/api/twin.h"
 #include "vgpu/software_driver/driver.h"
-#include "vgpu/software_driver/twin.h"
+#include "vgpu/software_driver/memory/allocate.h"
+#include "vgpu/software_driver/work/capture.h"
 
 using namespace berth::vgpu::software_driver;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/graph.h"
+#include "vgpu/software_driver/work/graph.h"
 
 #include <algorithm>
 
-#include "vgpu/software_driver/capture.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/work/capture.h"
 
 namespace berth::vgpu::software_driver {
 namespace {

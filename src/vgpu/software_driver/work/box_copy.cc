@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/box_copy.h"
+#include "vgpu/software_driver/work/box_copy.h"
 
 #include "vgpu/software_driver/driver.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/move.h"
+#include "vgpu/software_driver/work/move.h"
 
 #include <cstring>
 #include <vector>
 
-#include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/memory/allocate.h"
 
 namespace berth::vgpu::software_driver {
 namespace {

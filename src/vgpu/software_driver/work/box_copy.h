@@ -3,7 +3,7 @@
 // Which places and which box do the parameters of a 2-D or 3-D copy describe?
 #pragma once
 
-#include "vgpu/software_driver/move.h"
+#include "vgpu/software_driver/work/move.h"
 
 namespace berth::vgpu::software_driver {
 

@@ -3,8 +3,8 @@
 // Streams, events and calls of the host in stream order.
 #include <algorithm>
 
+#include "vgpu/software_driver/api/twin.h"
 #include "vgpu/software_driver/driver.h"
-#include "vgpu/software_driver/twin.h"
 
 using namespace berth::vgpu::software_driver;
 

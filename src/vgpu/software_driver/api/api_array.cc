@@ -3,8 +3,8 @@
 // CUDA arrays, plain and mipmapped.
 #include <algorithm>
 
-#include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/memory/allocate.h"
 
 using namespace berth::vgpu::software_driver;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies and fills, of bytes and of boxes.
-#include "vgpu/software_driver/box_copy.h"
+#include "vgpu/software_driver/api/twin.h"
 #include "vgpu/software_driver/driver.h"
-#include "vgpu/software_driver/twin.h"
+#include "vgpu/software_driver/work/box_copy.h"
 
 using namespace berth::vgpu::software_driver;
 

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "vgpu/device/memory.h"
-#include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/memory/allocate.h"
 
 using namespace berth::vgpu::software_driver;
 namespace device = berth::vgpu::device;

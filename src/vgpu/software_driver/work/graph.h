@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "vgpu/abi/cuda.h"
-#include "vgpu/software_driver/stream.h"
+#include "vgpu/software_driver/work/stream.h"
 
 namespace berth::vgpu::software_driver {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/memory/allocate.h"
 
 using namespace berth::vgpu::software_driver;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/stream.h"
+#include "vgpu/software_driver/work/stream.h"
 
 #include <signal.h>
 
@@ -8,8 +8,8 @@
 #include <limits>
 #include <thread>
 
-#include "vgpu/software_driver/capture.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/work/capture.h"
 
 namespace berth::vgpu::software_driver {
 namespace {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vgpu/software_driver/box_copy.h"
-#include "vgpu/software_driver/capture.h"
+#include "vgpu/software_driver/api/twin.h"
 #include "vgpu/software_driver/driver.h"
-#include "vgpu/software_driver/launch.h"
-#include "vgpu/software_driver/twin.h"
+#include "vgpu/software_driver/work/box_copy.h"
+#include "vgpu/software_driver/work/capture.h"
+#include "vgpu/software_driver/work/launch.h"
 
 using namespace berth::vgpu::software_driver;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/memory_pool.h"
+#include "vgpu/software_driver/memory/memory_pool.h"
 
 #include "vgpu/software_driver/driver.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/allocate.h"
+#include "vgpu/software_driver/memory/allocate.h"
 
 #include <sys/mman.h>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "vgpu/abi/cuda.h"
-#include "vgpu/software_driver/stream.h"
+#include "vgpu/software_driver/work/stream.h"
 
 namespace berth::vgpu::software_driver {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Launches of kernels.
+#include "vgpu/software_driver/api/twin.h"
 #include "vgpu/software_driver/driver.h"
-#include "vgpu/software_driver/launch.h"
-#include "vgpu/software_driver/twin.h"
+#include "vgpu/software_driver/work/launch.h"
 
 using namespace berth::vgpu::software_driver;
 

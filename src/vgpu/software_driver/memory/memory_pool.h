@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "vgpu/abi/cuda.h"
-#include "vgpu/software_driver/address_space.h"
+#include "vgpu/software_driver/memory/address_space.h"
 
 namespace berth::vgpu::software_driver {
 

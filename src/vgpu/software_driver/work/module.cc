@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/software_driver/module.h"
+#include "vgpu/software_driver/work/module.h"
 
 #include <array>
 #include <charconv>
