@@ -20,7 +20,7 @@
 #include "adapters/gpu_shares/first_line.h"
 #include "runtime/folder.h"
 #include "supervision/shortage.h"
-#include "vgpu/arbiter/send_order.h"
+#include "vgpu/arbiter/talk/send_order.h"
 
 extern char** environ;
 

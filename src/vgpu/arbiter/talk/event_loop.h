@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "vgpu/arbiter/descriptor.h"
+#include "vgpu/arbiter/talk/descriptor.h"
 
 namespace berth::vgpu::arbiter {
 

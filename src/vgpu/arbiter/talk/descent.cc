@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/descent.h"
+#include "vgpu/arbiter/talk/descent.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "vgpu/arbiter/descriptor.h"
+#include "vgpu/arbiter/talk/descriptor.h"
 #include "vgpu/ledger/stay.h"
 
 namespace berth::vgpu::arbiter {

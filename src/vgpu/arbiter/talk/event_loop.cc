@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/event_loop.h"
+#include "vgpu/arbiter/talk/event_loop.h"
 
 #include <sys/epoll.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/tenant.h"
+#include "vgpu/arbiter/tenants/tenant.h"
 
 #include <errno.h>
 #include <linux/futex.h>

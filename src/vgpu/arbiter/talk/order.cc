@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/order.h"
+#include "vgpu/arbiter/talk/order.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/allowance.h"
+#include "vgpu/arbiter/talk/allowance.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/loans.h"
+#include "vgpu/arbiter/gpus/loans.h"
 
 #include <algorithm>
 #include <set>

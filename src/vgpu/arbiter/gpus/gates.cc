@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/gates.h"
+#include "vgpu/arbiter/gpus/gates.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/silence.h"
+#include "vgpu/arbiter/gpus/silence.h"
 
 #include <algorithm>
 

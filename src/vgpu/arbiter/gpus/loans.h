@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "vgpu/arbiter/gates.h"
-#include "vgpu/arbiter/tenant.h"
+#include "vgpu/arbiter/gpus/gates.h"
+#include "vgpu/arbiter/tenants/tenant.h"
 
 namespace berth::vgpu::arbiter {
 

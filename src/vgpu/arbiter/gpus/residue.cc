@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/residue.h"
+#include "vgpu/arbiter/gpus/residue.h"
 
 #include <algorithm>
 #include <map>

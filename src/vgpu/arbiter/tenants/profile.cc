@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/profile.h"
+#include "vgpu/arbiter/tenants/profile.h"
 
 #include <algorithm>
 

@@ -12,8 +12,8 @@
 
 #include <cstdint>
 
-#include "vgpu/arbiter/gpu_memory.h"
-#include "vgpu/arbiter/loans.h"
+#include "vgpu/arbiter/gpus/gpu_memory.h"
+#include "vgpu/arbiter/gpus/loans.h"
 
 namespace berth::vgpu::arbiter {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/peer.h"
+#include "vgpu/arbiter/talk/peer.h"
 
 #include <errno.h>
 #include <fcntl.h>

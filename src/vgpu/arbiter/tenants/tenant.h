@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "vgpu/arbiter/allowance.h"
-#include "vgpu/arbiter/order.h"
-#include "vgpu/arbiter/peer.h"
-#include "vgpu/arbiter/profile.h"
+#include "vgpu/arbiter/talk/allowance.h"
+#include "vgpu/arbiter/talk/order.h"
+#include "vgpu/arbiter/talk/peer.h"
+#include "vgpu/arbiter/tenants/profile.h"
 #include "vgpu/ledger/charge.h"
 #include "vgpu/ledger/stay.h"
 #include "vgpu/lending/lend.h"

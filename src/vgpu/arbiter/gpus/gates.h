@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "vgpu/arbiter/tenant.h"
+#include "vgpu/arbiter/tenants/tenant.h"
 #include "vgpu/windows/lane.h"
 #include "vgpu/windows/windows.h"
 

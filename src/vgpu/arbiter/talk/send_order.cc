@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/send_order.h"
+#include "vgpu/arbiter/talk/send_order.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "runtime/socket_address.h"
-#include "vgpu/arbiter/peer.h"
+#include "vgpu/arbiter/talk/peer.h"
 
 namespace berth::vgpu::arbiter {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "vgpu/arbiter/descriptor.h"
+#include "vgpu/arbiter/talk/descriptor.h"
 #include "vgpu/ledger/admission.h"
 
 namespace berth::vgpu::arbiter {

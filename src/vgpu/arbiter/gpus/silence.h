@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "vgpu/arbiter/loans.h"
+#include "vgpu/arbiter/gpus/loans.h"
 
 namespace berth::vgpu::arbiter {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/arbiter/gpu_memory.h"
+#include "vgpu/arbiter/gpus/gpu_memory.h"
 
 #include <dlfcn.h>
 
