@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "cli/command_line/verb.h"
-#include "kube/client/access.h"
+#include "kube/client/identity/access.h"
 
 namespace berth::app {
 

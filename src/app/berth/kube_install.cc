@@ -10,7 +10,7 @@
 #include "cli/command_line/context.h"
 #include "cli/terminal/yaml_text.h"
 #include "codec/text/json.h"
-#include "kube/client/kubeconfig_files.h"
+#include "kube/client/identity/kubeconfig_files.h"
 #include "kube/install/install.h"
 
 namespace berth::app {

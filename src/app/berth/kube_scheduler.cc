@@ -18,8 +18,8 @@
 #include "app/berth/scheduler_pages.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
-#include "kube/client/loop_timers.h"
-#include "kube/client/tls_dialer.h"
+#include "kube/client/transport/loop_timers.h"
+#include "kube/client/transport/tls_dialer.h"
 #include "kube/install/credential_program.h"
 #include "kube/scheduler/replica.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kube/client/reflector.h"
+#include "kube/client/caches/reflector.h"
 #include "kube/scheduler/binder.h"
 #include "kube/scheduler/histogram.h"
 

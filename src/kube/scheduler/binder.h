@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "kube/client/requests.h"
-#include "kube/client/timers.h"
+#include "kube/client/transport/requests.h"
+#include "kube/client/transport/timers.h"
 #include "kube/client/writes.h"
 #include "kube/cluster/gangs.h"
 #include "kube/cluster/parts.h"

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "kube/client/requests.h"
-#include "kube/client/timers.h"
+#include "kube/client/transport/requests.h"
+#include "kube/client/transport/timers.h"
 #include "kube/objects/meta.h"
 #include "ports/clock.h"
 

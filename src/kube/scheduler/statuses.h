@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "control/controller.h"
-#include "kube/client/requests.h"
-#include "kube/client/timers.h"
+#include "kube/client/transport/requests.h"
+#include "kube/client/transport/timers.h"
 #include "kube/scheduler/rights.h"
 
 namespace berth::kube::scheduler {

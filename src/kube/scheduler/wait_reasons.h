@@ -16,8 +16,8 @@
 #include <string>
 
 #include "control/controller.h"
-#include "kube/client/requests.h"
-#include "kube/client/timers.h"
+#include "kube/client/transport/requests.h"
+#include "kube/client/transport/timers.h"
 #include "kube/cluster/budgets.h"
 #include "kube/scheduler/gang_jobs.h"
 

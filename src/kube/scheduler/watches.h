@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kube/client/cache.h"
-#include "kube/client/reflector.h"
+#include "kube/client/caches/cache.h"
+#include "kube/client/caches/reflector.h"
 #include "kube/objects/declared.h"
 #include "kube/objects/disruption_budget.h"
 #include "kube/objects/node.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/credentials.h"
+#include "kube/client/identity/credentials.h"
 
 #include <sys/stat.h>
 

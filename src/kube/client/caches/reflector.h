@@ -16,11 +16,11 @@
 #include <string>
 #include <string_view>
 
-#include "kube/client/backoff.h"
-#include "kube/client/requests.h"
-#include "kube/client/shelf.h"
-#include "kube/client/timers.h"
-#include "kube/client/watch.h"
+#include "kube/client/caches/backoff.h"
+#include "kube/client/caches/shelf.h"
+#include "kube/client/caches/watch.h"
+#include "kube/client/transport/requests.h"
+#include "kube/client/transport/timers.h"
 
 namespace berth::kube::client {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/loop_timers.h"
+#include "kube/client/transport/loop_timers.h"
 
 #include <doctest/doctest.h>
 

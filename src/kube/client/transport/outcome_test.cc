@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/outcome.h"
+#include "kube/client/transport/outcome.h"
 
 #include <doctest/doctest.h>
 

@@ -17,11 +17,11 @@
 #include <string>
 #include <string_view>
 
-#include "kube/client/channel.h"
-#include "kube/client/connection.h"
-#include "kube/client/credentials.h"
-#include "kube/client/outcome.h"
-#include "kube/client/timers.h"
+#include "kube/client/identity/credentials.h"
+#include "kube/client/transport/channel.h"
+#include "kube/client/transport/connection.h"
+#include "kube/client/transport/outcome.h"
+#include "kube/client/transport/timers.h"
 
 namespace berth::kube::client {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/watch.h"
+#include "kube/client/caches/watch.h"
 
 #include <doctest/doctest.h>
 

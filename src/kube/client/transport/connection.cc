@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/connection.h"
+#include "kube/client/transport/connection.h"
 
 #include <boost/asio/buffer.hpp>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/reflector.h"
+#include "kube/client/caches/reflector.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/backoff.h"
+#include "kube/client/caches/backoff.h"
 
 #include <doctest/doctest.h>
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "kube/client/channel.h"
-#include "kube/client/outcome.h"
+#include "kube/client/transport/channel.h"
+#include "kube/client/transport/outcome.h"
 
 namespace berth::kube::client {
 

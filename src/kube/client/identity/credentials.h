@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/client/access.h"
+#include "kube/client/identity/access.h"
 #include "ports/clock.h"
 
 namespace berth::kube::client {

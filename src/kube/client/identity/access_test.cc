@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/access.h"
+#include "kube/client/identity/access.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kube/client/base64.h"
+#include "kube/client/identity/base64.h"
 
 using namespace berth;
 using namespace berth::kube::client;

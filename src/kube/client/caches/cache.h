@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/client/shelf.h"
+#include "kube/client/caches/shelf.h"
 
 namespace berth::kube::client {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/kubeconfig_files.h"
+#include "kube/client/identity/kubeconfig_files.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "kube/client/access.h"
-#include "kube/client/channel.h"
+#include "kube/client/identity/access.h"
+#include "kube/client/transport/channel.h"
 
 namespace berth::kube::client {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/access.h"
+#include "kube/client/identity/access.h"
 
 #include <cctype>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "codec/text/json.h"
-#include "kube/client/base64.h"
+#include "kube/client/identity/base64.h"
 
 namespace berth::kube::client {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "kube/client/timers.h"
+#include "kube/client/transport/timers.h"
 
 namespace berth::kube::client {
 

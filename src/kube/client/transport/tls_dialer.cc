@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/tls_dialer.h"
+#include "kube/client/transport/tls_dialer.h"
 
 #include <netinet/tcp.h>
 

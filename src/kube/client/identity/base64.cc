@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/base64.h"
+#include "kube/client/identity/base64.h"
 
 namespace berth::kube::client {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/client/access.h"
+#include "kube/client/identity/access.h"
 
 namespace berth::kube::client {
 

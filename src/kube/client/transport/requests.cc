@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/requests.h"
+#include "kube/client/transport/requests.h"
 
 #include <algorithm>
 #include <array>
