@@ -17,7 +17,7 @@
 #include "control/controller.h"
 #include "kube/client/transport/requests.h"
 #include "kube/client/transport/timers.h"
-#include "kube/scheduler/rights.h"
+#include "kube/scheduler/facts/rights.h"
 
 namespace berth::kube::scheduler {
 

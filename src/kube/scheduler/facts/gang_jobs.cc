@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/gang_jobs.h"
+#include "kube/scheduler/facts/gang_jobs.h"
 
 #include <algorithm>
 #include <utility>

@@ -16,7 +16,7 @@
 #include "control/controller.h"
 #include "kube/cluster/described.h"
 #include "kube/cluster/projects.h"
-#include "kube/scheduler/declarations.h"
+#include "kube/scheduler/facts/declarations.h"
 #include "model/description.h"
 
 namespace berth::kube::scheduler {

@@ -19,7 +19,7 @@
 #include "kube/client/transport/requests.h"
 #include "kube/client/transport/timers.h"
 #include "kube/cluster/budgets.h"
-#include "kube/scheduler/gang_jobs.h"
+#include "kube/scheduler/facts/gang_jobs.h"
 
 namespace berth::kube::scheduler {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/binder.h"
+#include "kube/scheduler/binds/binder.h"
 
 #include <algorithm>
 #include <utility>

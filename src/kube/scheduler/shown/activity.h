@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "kube/client/caches/reflector.h"
-#include "kube/scheduler/binder.h"
-#include "kube/scheduler/histogram.h"
+#include "kube/scheduler/binds/binder.h"
+#include "kube/scheduler/shown/histogram.h"
 
 namespace berth::kube::scheduler {
 

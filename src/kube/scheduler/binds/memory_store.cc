@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/memory_store.h"
+#include "kube/scheduler/binds/memory_store.h"
 
 #include <string>
 #include <utility>

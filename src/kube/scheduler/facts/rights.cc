@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/rights.h"
+#include "kube/scheduler/facts/rights.h"
 
 #include <algorithm>
 #include <ranges>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/declarations.h"
+#include "kube/scheduler/facts/declarations.h"
 
 #include <algorithm>
 #include <map>

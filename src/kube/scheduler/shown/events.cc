@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/events.h"
+#include "kube/scheduler/shown/events.h"
 
 #include <chrono>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/watches.h"
+#include "kube/scheduler/facts/watches.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/statuses.h"
+#include "kube/scheduler/shown/statuses.h"
 
 #include <algorithm>
 #include <utility>

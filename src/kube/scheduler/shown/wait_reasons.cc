@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/wait_reasons.h"
+#include "kube/scheduler/shown/wait_reasons.h"
 
 #include <algorithm>
 #include <utility>

@@ -17,7 +17,7 @@
 #include "kube/cluster/described.h"
 #include "kube/cluster/gangs.h"
 #include "kube/cluster/strangers.h"
-#include "kube/scheduler/binder.h"
+#include "kube/scheduler/binds/binder.h"
 
 namespace berth::kube::scheduler {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/nodes.h"
+#include "kube/scheduler/facts/nodes.h"
 
 #include <algorithm>
 #include <utility>

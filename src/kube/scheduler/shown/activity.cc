@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/activity.h"
+#include "kube/scheduler/shown/activity.h"
 
 namespace berth::kube::scheduler {
 

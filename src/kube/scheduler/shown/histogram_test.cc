@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/scheduler/histogram.h"
+#include "kube/scheduler/shown/histogram.h"
 
 #include <doctest/doctest.h>
 
