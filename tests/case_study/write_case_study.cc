@@ -10,7 +10,7 @@
 #include "case_study/study.h"
 #include "codec/files/state_writer.h"
 #include "codec/words/words.h"
-#include "simulation/chart_file.h"
+#include "simulation/report/chart_file.h"
 
 namespace berth::case_study {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/simulate/simulate_progress.h"
 #include "model/policy_settings.h"
 #include "reference/named.h"
-#include "simulation/core_audit.h"
+#include "simulation/core/core_audit.h"
 
 namespace berth::cli {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
-#include "simulation/core_replay.h"
-#include "simulation/report.h"
+#include "simulation/core/core_replay.h"
+#include "simulation/report/report.h"
 
 namespace berth::cli {
 

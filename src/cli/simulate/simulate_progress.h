@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/terminal/style.h"
-#include "simulation/replay.h"
+#include "simulation/replay/replay.h"
 
 namespace berth::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/simulate/simulate_progress.h"
 #include "cli/terminal/text_file.h"
-#include "simulation/audit.h"
+#include "simulation/replay/audit.h"
 
 namespace berth::cli {
 namespace {

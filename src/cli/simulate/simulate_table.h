@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/terminal/style.h"
-#include "simulation/report.h"
+#include "simulation/report/report.h"
 
 namespace berth::cli {
 
