@@ -13,7 +13,7 @@
 #include <random>
 
 #include "adapters/system_clock/system_clock.h"
-#include "api/http_server.h"
+#include "api/http/http_server.h"
 #include "app/berth/kube.h"
 #include "app/berth/scheduler_pages.h"
 #include "cli/command_line/arguments.h"
