@@ -90,13 +90,18 @@ def without_comments(text, literals="blank"):
     return pattern.sub(blank, text)
 
 
-def main(check, description):
-    """Runs check(root), a generator of findings, as a program."""
+def main(check, description, lower=None):
+    """Runs check(root), a generator of findings, as a program; after lower(root), with --lower."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--root", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parent.parent)
+    if lower:
+        parser.add_argument("--lower", action="store_true",
+                            help="write down what has fallen in tools/above_limits.txt")
     arguments = parser.parse_args()
     try:
+        if lower and arguments.lower:
+            lower(arguments.root.resolve())
         findings = list(check(arguments.root.resolve()))
     except Finding as problem:
         findings = [str(problem)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every finding of check-tidy and check-docs, provoked once."""
+"""Every finding of check-tidy, check-shape and check-docs, provoked once."""
 import unittest
 
 import fixture
@@ -114,6 +114,103 @@ class Tidy(fixture.TreeTest):
         members = "".join(f"    int f{number}() {{ return {number}; }}\n" for number in range(80))
         self.write("src/model/job.cc", SPDX + f"class Job {{\n{members}}};\n")
         self.assert_passes(self.check("check-tidy"))
+
+
+class Shape(fixture.TreeTest):
+    """Of a class a line each: its head, its members, its end, and as many of each function."""
+
+    LIST = "tools/above_limits.txt"
+
+    def setUp(self):
+        super().setUp()
+        self.module("model", "PURE", job="int job();")
+
+    def write_class(self, inside, outside):
+        self.write("src/model/job.h",
+                   HEADER + "class Job {\n" + "    int a();\n" * (inside - 2) + "};\n")
+        self.write("src/model/job.cc",
+                   SPDX + "std::pair<int, int> Job::run() {\n" + "    a();\n" * (outside - 2) +
+                   "}\n")
+
+    def write_sources(self, count):
+        for number in range(count - 1):  # with job.cc
+            self.write(f"src/model/a{number}.h", HEADER)
+
+    def test_a_folder_has_at_most_30_sources(self):
+        self.write_sources(30)
+        self.assert_passes(self.check("check-shape"))
+        self.write_sources(31)
+        self.assert_stops(self.check("check-shape"), "src/model: 31 sources, at most 30")
+
+    def test_a_folder_below_counts_for_itself(self):
+        self.write_sources(30)
+        self.write("src/model/words/word.h", HEADER)
+        self.assert_passes(self.check("check-shape"))
+
+    def test_a_class_has_at_most_250_lines_with_its_functions_elsewhere(self):
+        self.write_class(200, 50)
+        self.assert_passes(self.check("check-shape"))
+        self.write_class(200, 51)
+        self.assert_stops(self.check("check-shape"), "model/Job: 251 lines, at most 250")
+
+    def test_what_is_listed_may_stay_and_may_not_grow(self):
+        self.write_class(200, 100)
+        self.write(self.LIST, "# today\nclass model/Job 300\n")
+        self.assert_passes(self.check("check-shape"))
+        self.write_class(200, 101)
+        self.assert_stops(self.check("check-shape"), "model/Job: 301 lines, 300 in " + self.LIST)
+
+    def test_a_listed_figure_falls_with_what_it_counts(self):
+        self.write(self.LIST, "# today\nclass model/Job 300\n")
+        self.write_class(200, 90)
+        self.assert_stops(self.check("check-shape"), "fell to 290 lines; lower the number")
+        self.assert_passes(self.check("check-shape", "--lower"))
+        self.assertEqual((self.root / self.LIST).read_text(), "# today\nclass model/Job 290\n")
+        self.write_class(200, 50)
+        self.assert_stops(self.check("check-shape"), "no longer above 250 lines; remove its line")
+        self.assert_passes(self.check("check-shape", "--lower"))
+        self.assertEqual((self.root / self.LIST).read_text(), "# today\n")
+
+    def test_no_comma_joins_declarations_or_statements(self):
+        joined = [
+            "int a = 0, b = 1;",
+            "std::map<int, int> a, b;",
+            "class A {\n    void f(int x, int y), g();\n};",
+            "void f() {\n    a = 1, b = 2;\n}",
+            "bool f() { return a = read(), true; }",
+            "bool f() { return a && (b = read(), true); }",
+            "void f() {\n    visit([](int x) { g(x, 1), h(); });\n}",
+            "auto f = [](int x) { return x; }, g = f;",
+            "void f() {\n    if (a) b(), c();\n}",
+        ]
+        for text in joined:
+            with self.subTest(text):
+                self.write("src/model/job.cc", SPDX + text + "\n")
+                self.assert_stops(self.check("check-shape"), "a comma joins two declarations")
+
+    def test_commas_that_separate_are_free(self):
+        self.write("src/model/job.cc", SPDX + """
+#define PAIR(a, b) a, b
+template <typename A, typename B = std::pair<A, int>>
+class Job : public A, private B {
+  public:
+    Job(int a, int b) : a_(a), b_{b, 1}, c_([](int x, int y) { return x < y; }) {}
+    std::map<int, std::vector<int>> f(int a, int b = std::max(1, 2)) const;
+};
+enum class Tone { Good, Bad };
+constexpr int kSizes[] = {1, 2, 3};
+void f(std::initializer_list<int> a, bool (*g)(int, int)) {
+    for (int i = 0, n = 9; i < n; ++i, --n) g(i, n);
+    const auto [x, y] = std::pair{1, 2};
+    std::sort(a, [&](int p, int q) { return p < q && g(p, q); });
+    (call(a), ...);
+}
+""")
+        self.assert_passes(self.check("check-shape"))
+
+    def test_tests_may_join_statements(self):
+        self.write("src/model/job_test.cc", SPDX + "int a = 0, b = 1;\n")
+        self.assert_passes(self.check("check-shape"))
 
 
 class Docs(fixture.TreeTest):
