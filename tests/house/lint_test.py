@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every finding of check-tidy, check-shape and check-docs, provoked once."""
+"""Every finding of check-tidy, check-shape, check-commits and check-docs, provoked once."""
+import shutil
 import unittest
 
 import fixture
@@ -211,6 +212,53 @@ void f(std::initializer_list<int> a, bool (*g)(int, int)) {
     def test_tests_may_join_statements(self):
         self.write("src/model/job_test.cc", SPDX + "int a = 0, b = 1;\n")
         self.assert_passes(self.check("check-shape"))
+
+
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
+class Commits(fixture.TreeTest):
+    WHY = "Because."
+
+    def setUp(self):
+        super().setUp()
+        self.git("init", "--quiet", "repository")
+        self.root /= "repository"
+        self.commit("long before " * 9, "")
+        _, self.base = self.git("rev-parse", "HEAD")
+
+    def git(self, *arguments):
+        return self.run_command("git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments)
+
+    def commit(self, subject, body):
+        text = f"{subject}\n\n{body}"
+        self.assert_passes(self.git("commit", "--quiet", "--allow-empty", "-m", text))
+
+    def check_commits(self):
+        return self.check("check-commits", "--base", self.base.strip())
+
+    def test_a_subject_of_72_columns_with_a_body_passes_whatever_was_before(self):
+        self.commit("x" * 72, self.WHY)
+        self.assert_passes(self.check_commits())
+
+    def test_a_long_subject_is_named(self):
+        self.commit("x" * 73, self.WHY)
+        self.assert_stops(self.check_commits(), "a subject of 73 columns, at most 72: xxx")
+
+    def test_a_commit_says_why(self):
+        self.commit("core: a change", "")
+        self.assert_stops(self.check_commits(), "has no body that says why: core: a change")
+
+    def test_where_the_history_is_not_there_it_says_that_it_skips(self):
+        self.commit("core: a change", "")
+        self.git("clone", "--quiet", "--depth", "1", f"file://{self.root}", "../shallow")
+        (self.root.parent / "plain").mkdir()
+        cases = {"shallow": "the history does not reach back", "plain": "not a git repository"}
+        for folder, words in cases.items():
+            with self.subTest(folder):
+                self.root = self.root.parent / folder
+                code, said = self.check_commits()
+                self.assertEqual(code, 77, said)
+                self.assertIn("skipped: ", said)
+                self.assertIn(words, said)
 
 
 class Docs(fixture.TreeTest):
