@@ -23,9 +23,11 @@ void change_labels(codec::FieldReader& fields, std::string_view name, model::Lab
 std::string notes_json(std::span<const std::string> notes) {
     std::string body;
     codec::JsonWriter json(body);
-    json.begin_object(), json.key("warnings"), json.begin_array();
+    json.begin_object();
+    json.key("warnings").begin_array();
     for (const std::string& note : notes) json.string(note);
-    json.end_array(), json.end_object();
+    json.end_array();
+    json.end_object();
     return body;
 }
 

@@ -144,8 +144,8 @@ void get_attach(Site& site, Call call) {
     std::string body;
     codec::JsonWriter json(body);
     json.begin_object();
-    json.key("socket"), json.string(address);
-    json.key("attempt"), json.number(attempt.attempt);
+    json.key("socket").string(address);
+    json.key("attempt").number(attempt.attempt);
     json.end_object();
     call.respond(json_response(std::move(body)));
 }

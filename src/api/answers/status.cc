@@ -17,7 +17,9 @@ namespace berth::api {
 namespace {
 
 void write_gpus(codec::JsonWriter& json, const cluster::Cluster& cluster) {
-    model::MilliGpu total{0}, ready{0}, idle{0};
+    model::MilliGpu total{0};
+    model::MilliGpu ready{0};
+    model::MilliGpu idle{0};
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         total += base::gpus(cluster.own_gpus({static_cast<model::NodeId::Rep>(i)}));
     }
@@ -25,11 +27,11 @@ void write_gpus(codec::JsonWriter& json, const cluster::Cluster& cluster) {
         ready += pool.capacity;
         idle += pool.free_total[static_cast<std::size_t>(cluster::View::Idle)];
     }
-    json.key("gpus"), json.begin_object();
-    json.key("total"), json.raw(base::format(total));
-    json.key("ready"), json.raw(base::format(ready));
-    json.key("used"), json.raw(base::format(ready - idle));
-    json.key("idle"), json.raw(base::format(idle));
+    json.key("gpus").begin_object();
+    json.key("total").raw(base::format(total));
+    json.key("ready").raw(base::format(ready));
+    json.key("used").raw(base::format(ready - idle));
+    json.key("idle").raw(base::format(idle));
     json.end_object();
 }
 
@@ -38,8 +40,8 @@ void write_jobs(codec::JsonWriter& json, const lifecycle::State& state) {
     for (std::size_t i = 0; i < state.counts.size(); ++i) {
         if (state.counts[i] > 0) counts[model::kJobStateNames[i]] = state.counts[i];
     }
-    json.key("jobs"), json.begin_object();
-    for (const auto& [name, count] : counts) json.key(name), json.number(count);
+    json.key("jobs").begin_object();
+    for (const auto& [name, count] : counts) json.key(name).number(count);
     json.end_object();
 }
 
@@ -47,32 +49,32 @@ void write_jobs(codec::JsonWriter& json, const lifecycle::State& state) {
 void write_shares(codec::JsonWriter& json, Site& site) {
     const cluster::Cluster& cluster = site.controller.state().cluster;
     std::set<std::pair<std::string, std::string>> told;
-    json.key("shares"), json.begin_array();
+    json.key("shares").begin_array();
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         const model::Node node = cluster.description({static_cast<model::NodeId::Rep>(i)});
         const std::string kept_by = site.shares_kept_by(node.name);
         if (node.health == model::NodeHealth::Down || kept_by.empty()) continue;
         if (!told.emplace(kept_by, node.shares_lack).second) continue;
         json.begin_object();
-        json.key("node"), json.string(node.name);
-        json.key("kept_by"), json.string(node.shares_lack.empty() ? kept_by : "");
-        json.key("lack"), json.string(node.shares_lack);
+        json.key("node").string(node.name);
+        json.key("kept_by").string(node.shares_lack.empty() ? kept_by : "");
+        json.key("lack").string(node.shares_lack);
         json.end_object();
     }
     json.end_array();
-    json.key("checkpoint_lack"), json.string(site.facts.checkpoint_lack);
+    json.key("checkpoint_lack").string(site.facts.checkpoint_lack);
 }
 
 void write_storage(codec::JsonWriter& json, Site& site) {
     const auto& shortage = site.controller.shortage();
     const ports::Room room = site.store.room();
-    json.key("storage"), json.begin_object();
-    json.key("free"), json.number(room.free.value);
-    json.key("wanted"), json.number(room.wanted.value);
-    json.key("full"), json.boolean(shortage.has_value());
+    json.key("storage").begin_object();
+    json.key("free").number(room.free.value);
+    json.key("wanted").number(room.wanted.value);
+    json.key("full").boolean(shortage.has_value());
     if (shortage) {
-        json.key("since"), json.string(codec::format_time(shortage->since));
-        json.key("text"), json.string(control::shortage_text(room));
+        json.key("since").string(codec::format_time(shortage->since));
+        json.key("text").string(control::shortage_text(room));
     }
     json.end_object();
 }
@@ -85,22 +87,22 @@ void get_status(Site& site, Call call) {
     std::string body;
     codec::JsonWriter json(body);
     json.begin_object();
-    json.key("version"), json.string(facts.version);
-    json.key("cluster_id"), json.string(facts.cluster_id);
-    json.key("pid"), json.number(::getpid());
-    json.key("started"), json.string(codec::format_time(facts.started + site.clock.date_shift()));
-    json.key("data_dir"), json.string(facts.data_dir);
-    json.key("port"), json.number(facts.port);
-    json.key("profile"), json.string(facts.profile);
-    json.key("launcher"), json.string(facts.launcher);
-    json.key("inventory"), json.string(facts.gpus);
-    json.key("default_project"), json.string(site.default_project);
+    json.key("version").string(facts.version);
+    json.key("cluster_id").string(facts.cluster_id);
+    json.key("pid").number(::getpid());
+    json.key("started").string(codec::format_time(facts.started + site.clock.date_shift()));
+    json.key("data_dir").string(facts.data_dir);
+    json.key("port").number(facts.port);
+    json.key("profile").string(facts.profile);
+    json.key("launcher").string(facts.launcher);
+    json.key("inventory").string(facts.gpus);
+    json.key("default_project").string(site.default_project);
     write_gpus(json, state.cluster);
     write_jobs(json, state);
     write_shares(json, site);
     write_storage(json, site);
-    json.key("last_job"), json.number(state.last_job.value);
-    json.key("sequence"), json.number(state.sequence);
+    json.key("last_job").number(state.last_job.value);
+    json.key("sequence").number(state.sequence);
     json.end_object();
     call.respond(json_response(std::move(body)));
 }

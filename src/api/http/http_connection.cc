@@ -156,11 +156,18 @@ bool HttpConnection::parse() {
         parsed_ +=
             request.put(asio::buffer(inbox_.data() + parsed_, inbox_.size() - parsed_), error);
         if (error == http::error::need_more) return true;
-        if (error == http::error::body_limit)
-            return refuse(problem(413, "a request has at most 1 MiB, this one has more")), false;
-        if (error == http::error::header_limit)
-            return refuse(problem(431, "the header is too large")), false;
-        if (error) return refuse(problem(400, "this is not HTTP: " + error.message())), false;
+        if (error == http::error::body_limit) {
+            refuse(problem(413, "a request has at most 1 MiB, this one has more"));
+            return false;
+        }
+        if (error == http::error::header_limit) {
+            refuse(problem(431, "the header is too large"));
+            return false;
+        }
+        if (error) {
+            refuse(problem(400, "this is not HTTP: " + error.message()));
+            return false;
+        }
         if (!parser_->is_heard && request.is_header_done() && !hear()) return false;
         if (request.is_done()) {
             dispatch();
@@ -180,7 +187,10 @@ bool HttpConnection::hear() {
                         text_of(message[http::field::host]), is_unclear ? "null" : origin,
                         message.count(http::field::host) == 1};
     const auto now = Clock::now();
-    if (const auto refusal = gate_.refusal(peer_, sender, now)) return refuse(*refusal), false;
+    if (const auto refusal = gate_.refusal(peer_, sender, now)) {
+        refuse(*refusal);
+        return false;
+    }
     is_known_ |= !is_brief_;
     parser_->is_heard = true;
     request_since_ = now;

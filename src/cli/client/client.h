@@ -19,7 +19,9 @@
 namespace berth::cli {
 
 struct JobQuery {
-    std::string state = {}, project = {}, user = {};  // empty = all
+    std::string state = {};    // empty = all; so for these
+    std::string project = {};
+    std::string user = {};
     int finished = 0;                  // how many of the newest finished ones
     bool foresees = false;             // with estimates of when waiting ones start
 };

@@ -13,15 +13,22 @@
 namespace berth::cli {
 
 struct ServerStatus {
-    std::string version, data_dir, profile;
+    std::string version;
+    std::string data_dir;
+    std::string profile;
     std::int64_t pid = 0;
     std::int64_t port = 0;              // 0 = no TCP
     base::TimePoint started;
-    base::MilliGpu total{0}, ready{0}, used{0}, idle{0};
+    base::MilliGpu total{0};
+    base::MilliGpu ready{0};
+    base::MilliGpu used{0};
+    base::MilliGpu idle{0};
     std::map<std::string, std::int64_t> jobs;  // by state
     std::int64_t sequence = 0;          // of the newest event
     struct Shares {
-        std::string node, kept_by, lack;  // kept_by: empty where they cannot be kept
+        std::string node;
+        std::string kept_by;  // empty where they cannot be kept
+        std::string lack;
     };
     std::vector<Shares> shares;          // of nodes that differ
     std::string checkpoint_lack;         // why pauses keep no processes; empty = they can

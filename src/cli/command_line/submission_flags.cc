@@ -64,7 +64,9 @@ Value& map_member(Value& map, std::string_view name) {
 
 // A flag also takes the place of the field's other spellings.
 struct Spelling {
-    std::string_view flag, field, other;
+    std::string_view flag;
+    std::string_view field;
+    std::string_view other;
 };
 constexpr Spelling kSpellings[] = {
     {"gpus", "gpus", ""},

@@ -73,7 +73,10 @@ std::string bound_cell(model::MilliGpu amount) {
 
 // The sums of a project over all pools.
 struct Sums {
-    model::MilliGpu quota{0}, fair_share{0}, used{0}, waiting{0};
+    model::MilliGpu quota{0};
+    model::MilliGpu fair_share{0};
+    model::MilliGpu used{0};
+    model::MilliGpu waiting{0};
 };
 
 Sums sums_of(const codec::ProjectView& project) {
@@ -147,7 +150,10 @@ NodeSums sums_of(const codec::NodeView& node) {
     for (const codec::GpuView& gpu : node.devices) {
         sums.looks.push_back(look_of(node, gpu));
         sums.held += gpu.used;
-        if (gpu.utilization_percent) sums.utilization += *gpu.utilization_percent, ++sums.measured;
+        if (gpu.utilization_percent) {
+            sums.utilization += *gpu.utilization_percent;
+            ++sums.measured;
+        }
         if (gpu.memory_used) {
             sums.memory_used = sums.memory_used.value_or(model::Bytes{0}) + *gpu.memory_used;
         }

@@ -60,7 +60,8 @@ Decoded decode(std::string_view text) {
 }
 
 struct Range {
-    std::uint32_t first, last;
+    std::uint32_t first;
+    std::uint32_t last;
 };
 
 bool is_in(std::uint32_t point, const Range* begin, const Range* end) {

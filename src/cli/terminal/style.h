@@ -14,8 +14,17 @@ enum class Tone { Plain, Strong, Faint, Good, Busy, Warning, Bad };
 
 // Characters with a twin in ASCII.
 struct Glyphs {
-    std::string_view ellipsis, dot, check, cross, arrow, dash;
-    std::string_view gpu_busy, gpu_shared, gpu_idle_held, gpu_free, gpu_bad;
+    std::string_view ellipsis;
+    std::string_view dot;
+    std::string_view check;
+    std::string_view cross;
+    std::string_view arrow;
+    std::string_view dash;
+    std::string_view gpu_busy;
+    std::string_view gpu_shared;
+    std::string_view gpu_idle_held;
+    std::string_view gpu_free;
+    std::string_view gpu_bad;
 };
 
 inline constexpr int kTableWidth = 100;  // when nothing else is known

@@ -32,7 +32,7 @@ Success add_map(codec::JsonWriter& json, const Arguments& arguments, std::string
     if (!arguments.has(flag)) return {};
     const auto entries = entries_of(arguments, flag);
     if (!entries) return tl::unexpected(entries.error());
-    json.key(flag), json.begin_object();
+    json.key(flag).begin_object();
     for (const auto& [key, value] : *entries) {
         json.text_key(key);
         if (value.empty()) {

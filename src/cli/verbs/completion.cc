@@ -234,7 +234,8 @@ int complete(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb completion_verb, complete_verb;
+extern const Verb completion_verb;
+extern const Verb complete_verb;
 
 const Verb completion_verb{
     .intent = Intent::System,

@@ -97,7 +97,8 @@ int show_status(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb events_verb, status_verb;
+extern const Verb events_verb;
+extern const Verb status_verb;
 
 const Verb events_verb{.intent = Intent::Look,
                        .name = "events",

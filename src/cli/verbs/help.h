@@ -20,6 +20,7 @@ std::string verb_help(const Verb& verb, std::span<const Verb* const> verbs, cons
 // "berth 0.1.0\n"
 std::string version_text();
 
-extern const Verb help_verb, version_verb;
+extern const Verb help_verb;
+extern const Verb version_verb;
 
 }  // namespace berth::cli

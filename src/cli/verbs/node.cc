@@ -79,7 +79,10 @@ int ready_nodes(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb node_list_verb, node_set_verb, node_drain_verb, node_ready_verb;
+extern const Verb node_list_verb;
+extern const Verb node_set_verb;
+extern const Verb node_drain_verb;
+extern const Verb node_ready_verb;
 
 const Verb node_list_verb{.intent = Intent::Nodes,
                           .name = "node ls",

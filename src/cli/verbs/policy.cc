@@ -98,7 +98,7 @@ int set_policy(Context& context, const Arguments& arguments) {
             return report(context, {kBadUsage, name + " is there twice", "berth help policy set"});
         }
         names.push_back(name);
-        json.text_key(name), json.string(word.substr(equals + 1));
+        json.text_key(name).string(word.substr(equals + 1));
     }
     json.end_object();
     return change_policy(context, names, body);
@@ -108,14 +108,16 @@ int reset_policy(Context& context, const Arguments& arguments) {
     std::string body;
     codec::JsonWriter json(body);
     json.begin_object();
-    for (const std::string& name : arguments.words) json.text_key(name), json.null();
+    for (const std::string& name : arguments.words) json.text_key(name).null();
     json.end_object();
     return change_policy(context, arguments.words, body);
 }
 
 }  // namespace
 
-extern const Verb policy_show_verb, policy_set_verb, policy_reset_verb;
+extern const Verb policy_show_verb;
+extern const Verb policy_set_verb;
+extern const Verb policy_reset_verb;
 
 const Verb policy_show_verb{.intent = Intent::Share,
                             .name = "policy show",

@@ -62,7 +62,7 @@ Outcome<std::string> pool_body(const Arguments& arguments) {
     }
     if (arguments.has("spares")) {
         const std::string spares = arguments.text("spares");
-        json.key("spares"), json.string(spares == "none" ? "" : spares);
+        json.key("spares").string(spares == "none" ? "" : spares);
     }
     json.end_object();
     return body;
@@ -112,7 +112,11 @@ int remove_pool(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb pool_list_verb, pool_show_verb, pool_create_verb, pool_set_verb, pool_remove_verb;
+extern const Verb pool_list_verb;
+extern const Verb pool_show_verb;
+extern const Verb pool_create_verb;
+extern const Verb pool_set_verb;
+extern const Verb pool_remove_verb;
 
 const Verb pool_list_verb{.intent = Intent::Nodes,
                           .name = "pool ls",

@@ -72,8 +72,8 @@ Success add_rights(codec::JsonWriter& json, const Arguments& arguments) {
     }
     const auto priority = arguments.number("priority", 0);
     if (!priority) return tl::unexpected(priority.error());
-    if (arguments.has("priority")) json.key("priority"), json.number(*priority);
-    if (arguments.has("kind")) json.key("kind"), json.string(arguments.text("kind"));
+    if (arguments.has("priority")) json.key("priority").number(*priority);
+    if (arguments.has("kind")) json.key("kind").string(arguments.text("kind"));
     return {};
 }
 
@@ -103,7 +103,7 @@ Success add_order(codec::JsonWriter& json, const Arguments& arguments) {
 }
 
 Success add_pool(codec::JsonWriter& json, const Arguments& arguments) {
-    json.key("pools"), json.begin_object();
+    json.key("pools").begin_object();
     json.text_key(arguments.text("pool"));
     if (arguments.has("no-rights")) {
         json.null();
@@ -132,12 +132,12 @@ Outcome<std::string> project_body(const Arguments& arguments) {
         {"preempt-run", "preempt_min_run"},
         {"reclaim-run", "reclaim_min_run"}};
     for (const auto& [flag, field] : kTimes) {
-        if (arguments.has(flag)) json.key(field), json.string(arguments.text(flag));
+        if (arguments.has(flag)) json.key(field).string(arguments.text(flag));
     }
     if (const Success ordered = add_order(json, arguments); !ordered) {
         return tl::unexpected(ordered.error());
     }
-    if (arguments.has("parent")) json.key("parent"), json.string(arguments.text("parent"));
+    if (arguments.has("parent")) json.key("parent").string(arguments.text("parent"));
     json.end_object();
     return body;
 }
@@ -251,8 +251,11 @@ int use_project(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb project_list_verb, project_create_verb, project_set_verb, project_use_verb,
-    project_remove_verb;
+extern const Verb project_list_verb;
+extern const Verb project_create_verb;
+extern const Verb project_set_verb;
+extern const Verb project_use_verb;
+extern const Verb project_remove_verb;
 
 const Verb project_list_verb{.intent = Intent::Share,
                              .name = "project ls",

@@ -79,7 +79,8 @@ int explain_job(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb show_verb, why_verb;
+extern const Verb show_verb;
+extern const Verb why_verb;
 
 const Verb show_verb{.intent = Intent::Look,
                      .name = "show",

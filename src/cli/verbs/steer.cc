@@ -94,7 +94,9 @@ int cancel_jobs(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb pause_verb, resume_verb, cancel_verb;
+extern const Verb pause_verb;
+extern const Verb resume_verb;
+extern const Verb cancel_verb;
 
 const Verb pause_verb{.intent = Intent::Steer,
                       .name = "pause",

@@ -94,7 +94,8 @@ int show_gpus(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb top_verb, gpus_verb;
+extern const Verb top_verb;
+extern const Verb gpus_verb;
 
 const Verb top_verb{.intent = Intent::Look,
                     .name = "top",

@@ -22,10 +22,11 @@ std::string_view code_for(base::ErrorCode code, int status) {
 }
 
 void write_event_members(const ApiStyle& style, JsonWriter& json, const model::Event& event) {
-    json.key("sequence"), json.number(event.sequence);
-    json.key("time"), style.write(json, event.time);
-    json.key("actor"), json.string(event.actor);
-    json.key("type"), json.string(event_type(event.body));
+    json.key("sequence").number(event.sequence);
+    json.key("time");
+    style.write(json, event.time);
+    json.key("actor").string(event.actor);
+    json.key("type").string(event_type(event.body));
     std::visit([&](const auto& body) { write_members(style, json, body); }, event.body);
 }
 
@@ -77,14 +78,14 @@ std::string event_list_json(const Page<model::Event>& events, const NameSource& 
     JsonWriter json(text);
     const ApiStyle style(&names);
     style.begin_document(json, "EventList");
-    json.key("items"), json.begin_array();
+    json.key("items").begin_array();
     for (const model::Event& event : events.items) {
         json.begin_object();
         write_event_members(style, json, event);
         json.end_object();
     }
     json.end_array();
-    json.key("next"), json.string(events.next);
+    json.key("next").string(events.next);
     style.end_document(json);
     return text;
 }
@@ -114,12 +115,12 @@ std::string problem_json(const base::Error& error, int status, std::string_view 
     JsonWriter json(text);
     const std::string_view code = code_for(error.code, status);
     json.begin_object();
-    json.key("type"), json.string("about:blank");
-    json.key("title"), json.string(code);
-    json.key("status"), json.number(status);
-    json.key("code"), json.string(code);
-    json.key("detail"), json.string(error.message);
-    if (!hint.empty()) json.key("hint"), json.string(hint);
+    json.key("type").string("about:blank");
+    json.key("title").string(code);
+    json.key("status").number(status);
+    json.key("code").string(code);
+    json.key("detail").string(error.message);
+    if (!hint.empty()) json.key("hint").string(hint);
     json.end_object();
     return text;
 }

@@ -155,12 +155,14 @@ void ApiStyle::read(JsonReader& json, model::TaskPlacement& task) const {
 
 void ApiStyle::write(JsonWriter& json, const model::Entitlement& rights) const {
     json.begin_object();
-    json.key("quota"), write_value(*this, json, rights.quota);
-    json.key("limit"), write(json, rights.limit);
-    json.key("weight"), json.raw(base::format_thousandths(rights.weight));
-    json.key("priority"), json.number(rights.priority);
-    json.key("kind"), json.string(word(rights.kind));
-    json.key("usage"), json.raw(format_millionths(rights.usage_ppm));
+    json.key("quota");
+    write_value(*this, json, rights.quota);
+    json.key("limit");
+    write(json, rights.limit);
+    json.key("weight").raw(base::format_thousandths(rights.weight));
+    json.key("priority").number(rights.priority);
+    json.key("kind").string(word(rights.kind));
+    json.key("usage").raw(format_millionths(rights.usage_ppm));
     json.end_object();
 }
 void ApiStyle::read(JsonReader& json, model::Entitlement& rights) const {
@@ -197,17 +199,17 @@ void ApiStyle::refuse_unknown(JsonReader& json, std::string_view key,
 
 void ApiStyle::begin_document(JsonWriter& json, std::string_view kind) const {
     json.begin_object();
-    json.key("apiVersion"), json.string(kApiVersion);
-    json.key("kind"), json.string(kind);
+    json.key("apiVersion").string(kApiVersion);
+    json.key("kind").string(kind);
 }
 
 void ApiStyle::end_document(JsonWriter& json) const {
     if (source_ != nullptr && source_->job && !mentioned_.empty()) {
-        json.key("job_names"), json.begin_object();
+        json.key("job_names").begin_object();
         for (const model::JobId job : mentioned_) {
             const std::string name = source_->job(job);
             if (name.empty()) continue;
-            json.key(std::to_string(job.value)), json.string(name);
+            json.key(std::to_string(job.value)).string(name);
         }
         json.end_object();
     }
@@ -216,7 +218,10 @@ void ApiStyle::end_document(JsonWriter& json) const {
 
 bool ApiStyle::read_envelope(JsonReader& json, std::string_view key) const {
     const bool is_version = key == "apiVersion";
-    if (key == "job_names" && table_ != nullptr) return read_job_names(json), true;
+    if (key == "job_names" && table_ != nullptr) {
+        read_job_names(json);
+        return true;
+    }
     if (!is_version && key != "kind") return false;
     const std::string found = json.read_string();
     const std::string_view wanted = is_version ? kApiVersion : kind_;

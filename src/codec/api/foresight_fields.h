@@ -13,10 +13,15 @@ template <>
 struct Fields<model::ShareRow> {
     static void visit(auto&& field) {
         using R = model::ShareRow;
-        field("project", &R::project), field("quota", &R::quota), field("limit", &R::limit);
-        field("wants", &R::wants), field("weight_thousandths", &R::weight);
-        field("priority", &R::priority), field("from_quota", &R::from_quota);
-        field("from_surplus", &R::from_surplus), field("odd", &R::odd);
+        field("project", &R::project);
+        field("quota", &R::quota);
+        field("limit", &R::limit);
+        field("wants", &R::wants);
+        field("weight_thousandths", &R::weight);
+        field("priority", &R::priority);
+        field("from_quota", &R::from_quota);
+        field("from_surplus", &R::from_surplus);
+        field("odd", &R::odd);
         field("fair_share", &R::fair);
     }
 };
@@ -25,9 +30,13 @@ template <>
 struct Fields<model::ShareOffer> {
     static void visit(auto&& field) {
         using O = model::ShareOffer;
-        field("priority", &O::priority), field("round", &O::round);
-        field("project", &O::project), field("left", &O::left), field("part_ppm", &O::part_ppm);
-        field("offered", &O::offered), field("taken", &O::taken);
+        field("priority", &O::priority);
+        field("round", &O::round);
+        field("project", &O::project);
+        field("left", &O::left);
+        field("part_ppm", &O::part_ppm);
+        field("offered", &O::offered);
+        field("taken", &O::taken);
     }
 };
 
@@ -35,8 +44,11 @@ template <>
 struct Fields<model::ShareLevel> {
     static void visit(auto&& field) {
         using L = model::ShareLevel;
-        field("parent", &L::parent), field("total", &L::total), field("surplus", &L::surplus);
-        field("rows", &L::rows), field("offers", &L::offers);
+        field("parent", &L::parent);
+        field("total", &L::total);
+        field("surplus", &L::surplus);
+        field("rows", &L::rows);
+        field("offers", &L::offers);
     }
 };
 
@@ -44,7 +56,9 @@ template <>
 struct Fields<model::ShareAccount> {
     static void visit(auto&& field) {
         using A = model::ShareAccount;
-        field("project", &A::project), field("pool", &A::pool), field("fair_share", &A::fair);
+        field("project", &A::project);
+        field("pool", &A::pool);
+        field("fair_share", &A::fair);
         field("levels", &A::levels);
     }
 };
@@ -53,8 +67,12 @@ template <>
 struct Fields<model::Hypothesis> {
     static void visit(auto&& field) {
         using H = model::Hypothesis;
-        field("what", &H::what), field("name", &H::name), field("gpus", &H::gpus);
-        field("count", &H::count), field("job", &H::job), field("spec", &H::spec);
+        field("what", &H::what);
+        field("name", &H::name);
+        field("gpus", &H::gpus);
+        field("count", &H::count);
+        field("job", &H::job);
+        field("spec", &H::spec);
         field("node", &H::node);
     }
 };
@@ -68,8 +86,11 @@ template <>
 struct Fields<model::JobFate> {
     static void visit(auto&& field) {
         using F = model::JobFate;
-        field("fate", &F::fate), field("tasks", &F::tasks), field("beneficiary", &F::beneficiary);
-        field("reason", &F::reason), field("why", &F::why);
+        field("fate", &F::fate);
+        field("tasks", &F::tasks);
+        field("beneficiary", &F::beneficiary);
+        field("reason", &F::reason);
+        field("why", &F::why);
     }
 };
 
@@ -77,7 +98,9 @@ template <>
 struct Fields<model::FateChange> {
     static void visit(auto&& field) {
         using C = model::FateChange;
-        field("job", &C::job), field("now", &C::now), field("then", &C::then);
+        field("job", &C::job);
+        field("now", &C::now);
+        field("then", &C::then);
     }
 };
 
@@ -85,8 +108,10 @@ template <>
 struct Fields<model::WhatIf> {
     static void visit(auto&& field) {
         using W = model::WhatIf;
-        field("jobs", &W::jobs), field("waiting_now", &W::waiting_now);
-        field("waiting_then", &W::waiting_then), field("reasons_compared", &W::reasons_compared);
+        field("jobs", &W::jobs);
+        field("waiting_now", &W::waiting_now);
+        field("waiting_then", &W::waiting_then);
+        field("reasons_compared", &W::reasons_compared);
     }
 };
 

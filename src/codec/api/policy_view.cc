@@ -9,16 +9,20 @@ template <>
 struct Fields<SettingView> {
     static void visit(auto&& field) {
         using S = SettingView;
-        field("name", &S::name), field("value", &S::value);
-        field("started_with", &S::started_with), field("is_set", &S::is_set);
-        field("takes", &S::takes), field("meaning", &S::meaning);
+        field("name", &S::name);
+        field("value", &S::value);
+        field("started_with", &S::started_with);
+        field("is_set", &S::is_set);
+        field("takes", &S::takes);
+        field("meaning", &S::meaning);
     }
 };
 
 template <>
 struct Fields<PolicyView> {
     static void visit(auto&& field) {
-        field("profile", &PolicyView::profile), field("settings", &PolicyView::settings);
+        field("profile", &PolicyView::profile);
+        field("settings", &PolicyView::settings);
     }
 };
 

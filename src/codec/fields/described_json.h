@@ -71,7 +71,10 @@ void write_value(const Style& style, JsonWriter& json, const T& value) {
         json.end_array();
     } else if constexpr (kIsMap<T>) {
         json.begin_object();
-        for (const auto& [name, item] : value) json.text_key(name), write_value(style, json, item);
+        for (const auto& [name, item] : value) {
+            json.text_key(name);
+            write_value(style, json, item);
+        }
         json.end_object();
     } else {
         static_assert(Described<T>, "describe this type with Fields<T>");

@@ -9,11 +9,10 @@
 
 #include "codec/fields/described_json.h"
 #include "codec/fields/model_fields.h"
-#include "codec/fields/order_fields.h"
 #include "codec/fields/profile_fields.h"
 #include "codec/fields/size_fields.h"
+#include "codec/fields/snapshot_fields.h"
 #include "model/event.h"
-#include "model/record.h"
 
 namespace berth::codec {
 
@@ -69,8 +68,10 @@ template <>
 struct Fields<model::JobStarting> {
     static void visit(auto&& field) {
         using S = model::JobStarting;
-        field("job", &S::job), field("attempt", &S::attempt);
-        field("rule", &S::rule), field("tasks", &S::tasks);
+        field("job", &S::job);
+        field("attempt", &S::attempt);
+        field("rule", &S::rule);
+        field("tasks", &S::tasks);
     }
 };
 
@@ -78,8 +79,10 @@ template <>
 struct Fields<model::JobReserved> {
     static void visit(auto&& field) {
         using R = model::JobReserved;
-        field("job", &R::job), field("rule", &R::rule);
-        field("deadline", &R::deadline), field("tasks", &R::tasks);
+        field("job", &R::job);
+        field("rule", &R::rule);
+        field("deadline", &R::deadline);
+        field("tasks", &R::tasks);
     }
 };
 
@@ -87,7 +90,9 @@ template <>
 struct Fields<model::CancelRequested> {
     static void visit(auto&& field) {
         using C = model::CancelRequested;
-        field("job", &C::job), field("deadline", &C::deadline), field("reason", &C::reason);
+        field("job", &C::job);
+        field("deadline", &C::deadline);
+        field("reason", &C::reason);
     }
 };
 
@@ -95,8 +100,10 @@ template <>
 struct Fields<model::JobFinished> {
     static void visit(auto&& field) {
         using F = model::JobFinished;
-        field("job", &F::job), field("state", &F::state);
-        field("exit_code", &F::exit_code), field("detail", &F::detail);
+        field("job", &F::job);
+        field("state", &F::state);
+        field("exit_code", &F::exit_code);
+        field("detail", &F::detail);
         field("ended", &F::ended);
     }
 };
@@ -104,7 +111,8 @@ struct Fields<model::JobFinished> {
 template <>
 struct Fields<model::AttemptLost> {
     static void visit(auto&& field) {
-        field("job", &model::AttemptLost::job), field("detail", &model::AttemptLost::detail);
+        field("job", &model::AttemptLost::job);
+        field("detail", &model::AttemptLost::detail);
     }
 };
 
@@ -112,7 +120,8 @@ template <>
 struct Fields<model::JobRunning> {
     static void visit(auto&& field) {
         using R = model::JobRunning;
-        field("job", &R::job), field("pause_way", &R::pause_way);
+        field("job", &R::job);
+        field("pause_way", &R::pause_way);
     }
 };
 
@@ -131,42 +140,6 @@ template <>
 struct Fields<model::JobReleased> : JobFieldOnly<model::JobReleased> {};
 template <>
 struct Fields<model::CheckpointSaved> : JobFieldOnly<model::CheckpointSaved> {};
-
-template <>
-struct Fields<model::WasteLedger> {
-    static void visit(auto&& field) {
-        using W = model::WasteLedger;
-        field("pool", &W::pool), field("day", &W::day), field("gpu_ms", &W::gpu_ms);
-    }
-};
-
-template <>
-struct Fields<model::UseLedger> {
-    static void visit(auto&& field) {
-        using U = model::UseLedger;
-        field("project", &U::project), field("pool", &U::pool), field("held", &U::held);
-        field("settled", &U::settled), field("began", &U::began);
-        field("first_period", &U::first_period), field("milli_gpu_ms", &U::milli_gpu_ms);
-    }
-};
-
-template <>
-struct Fields<model::Snapshot> {
-    static void visit(auto&& field) {
-        field("sequence", &model::Snapshot::sequence);
-        field("time", &model::Snapshot::time);
-        field("last_job", &model::Snapshot::last_job);
-        field("incarnations", &model::Snapshot::incarnations);
-        field("levels", &model::Snapshot::levels);
-        field("pools", &model::Snapshot::pools);
-        field("nodes", &model::Snapshot::nodes), field("places", &model::Snapshot::places);
-        field("projects", &model::Snapshot::projects);
-        field("jobs", &model::Snapshot::jobs);
-        field("waste", &model::Snapshot::waste), field("use", &model::Snapshot::use);
-        field("profiles", &model::Snapshot::profiles), field("policy", &model::Snapshot::policy);
-        field("order", &model::Snapshot::order);
-    }
-};
 
 // Reads the body of an event of that type from an object whose other members were read.
 template <typename Style, std::size_t Index = 0>

@@ -7,39 +7,12 @@
 #include "codec/fields/described.h"
 #include "codec/fields/node_fields.h"
 #include "codec/fields/pause_fields.h"
+#include "codec/fields/project_fields.h"
 #include "model/event.h"
 #include "model/launch.h"
 #include "model/record.h"
 
 namespace berth::codec {
-
-template <>
-struct Fields<model::Entitlement> {
-    static void visit(auto&& field) {
-        field("quota", &model::Entitlement::quota);
-        field("limit", &model::Entitlement::limit);
-        field("weight", &model::Entitlement::weight);
-        field("priority", &model::Entitlement::priority);
-        field("kind", &model::Entitlement::kind);
-        field("usage_ppm", &model::Entitlement::usage_ppm);
-    }
-};
-
-template <>
-struct Fields<model::Project> {
-    static void visit(auto&& field) {
-        field("name", &model::Project::name);
-        field("parent", &model::Project::parent);
-        field("order", &model::Project::order);
-        field("rights", &model::Project::rights);
-        field("pools", &model::Project::pools);
-        field("preemption_delay", &model::Project::preemption_delay);
-        field("preempt_min_run", &model::Project::preempt_min_run);
-        field("reclaim_min_run", &model::Project::reclaim_min_run);
-        field("job_order", &model::Project::job_order);
-        field("job_tail", &model::Project::job_tail);
-    }
-};
 
 template <>
 struct Fields<model::TaskRequest> {
@@ -57,7 +30,8 @@ struct Fields<model::TaskRequest> {
 template <>
 struct Fields<model::GpuPart> {
     static void visit(auto&& field) {
-        field("compute", &model::GpuPart::compute), field("memory", &model::GpuPart::memory);
+        field("compute", &model::GpuPart::compute);
+        field("memory", &model::GpuPart::memory);
     }
 };
 
@@ -65,8 +39,10 @@ template <>
 struct Fields<model::TaskGroup> {
     static void visit(auto&& field) {
         using G = model::TaskGroup;
-        field("name", &G::name), field("tasks_min", &G::tasks_min);
-        field("tasks_max", &G::tasks_max), field("level", &G::level);
+        field("name", &G::name);
+        field("tasks_min", &G::tasks_min);
+        field("tasks_max", &G::tasks_max);
+        field("level", &G::level);
     }
 };
 
@@ -74,7 +50,8 @@ template <>
 struct Fields<model::TopologyRequest> {
     static void visit(auto&& field) {
         using T = model::TopologyRequest;
-        field("required", &T::required), field("preferred", &T::preferred);
+        field("required", &T::required);
+        field("preferred", &T::preferred);
         field("groups", &T::groups);
     }
 };
@@ -83,8 +60,11 @@ template <>
 struct Fields<model::Companion> {
     static void visit(auto&& field) {
         using C = model::Companion;
-        field("name", &C::name), field("count", &C::count), field("request", &C::request);
-        field("node_labels", &C::node_labels), field("node_filter", &C::node_filter);
+        field("name", &C::name);
+        field("count", &C::count);
+        field("request", &C::request);
+        field("node_labels", &C::node_labels);
+        field("node_filter", &C::node_filter);
         field("tolerations", &C::tolerations);
     }
 };
@@ -93,24 +73,32 @@ template <>
 struct Fields<model::JobSpec> {
     static void visit(auto&& field) {
         using J = model::JobSpec;
-        field("name", &J::name), field("project", &J::project);
+        field("name", &J::name);
+        field("project", &J::project);
         field("kind", &J::kind);
         field("priority", &J::priority);
         field("preemptible", &J::preemptible);
         field("pools", &J::pools);
-        field("tasks_min", &J::tasks_min), field("tasks_max", &J::tasks_max);
+        field("tasks_min", &J::tasks_min);
+        field("tasks_max", &J::tasks_max);
         field("elastic", &J::elastic);
         field("request", &J::request);
-        field("may_share", &J::may_share), field("packed", &J::packed);
-        field("gpu_model", &J::gpu_model), field("node_labels", &J::node_labels);
-        field("node_filter", &J::node_filter), field("tolerations", &J::tolerations);
-        field("topology", &J::topology), field("companions", &J::companions);
-        field("placement", &J::placement), field("tensor_skew_ppm", &J::tensor_skew_ppm);
+        field("may_share", &J::may_share);
+        field("packed", &J::packed);
+        field("gpu_model", &J::gpu_model);
+        field("node_labels", &J::node_labels);
+        field("node_filter", &J::node_filter);
+        field("tolerations", &J::tolerations);
+        field("topology", &J::topology);
+        field("companions", &J::companions);
+        field("placement", &J::placement);
+        field("tensor_skew_ppm", &J::tensor_skew_ppm);
         field("min_run", &J::min_run);
         field("expected_runtime", &J::expected_runtime);
         field("restart_cost", &J::restart_cost);
         field("preemption_delay", &J::preemption_delay);
-        field("stale_grace", &J::stale_grace), field("park_after", &J::park_after);
+        field("stale_grace", &J::stale_grace);
+        field("park_after", &J::park_after);
     }
 };
 
@@ -118,9 +106,14 @@ template <>
 struct Fields<model::TaskPlacement> {
     static void visit(auto&& field) {
         using T = model::TaskPlacement;
-        field("task", &T::task), field("node", &T::node), field("gpu_mask", &T::gpu_mask);
-        field("share", &T::share), field("cpu", &T::cpu), field("memory", &T::memory);
-        field("gpu_memory", &T::gpu_memory), field("memory_share", &T::memory_share);
+        field("task", &T::task);
+        field("node", &T::node);
+        field("gpu_mask", &T::gpu_mask);
+        field("share", &T::share);
+        field("cpu", &T::cpu);
+        field("memory", &T::memory);
+        field("gpu_memory", &T::gpu_memory);
+        field("memory_share", &T::memory_share);
     }
 };
 
@@ -128,24 +121,41 @@ template <>
 struct Fields<model::JobRecord> {
     static void visit(auto&& field) {
         using R = model::JobRecord;
-        field("id", &R::id), field("spec", &R::spec), field("user", &R::user);
-        field("command", &R::command), field("state", &R::state), field("held", &R::held);
-        field("created", &R::created), field("waiting_since", &R::waiting_since);
+        field("id", &R::id);
+        field("spec", &R::spec);
+        field("user", &R::user);
+        field("command", &R::command);
+        field("state", &R::state);
+        field("held", &R::held);
+        field("created", &R::created);
+        field("waiting_since", &R::waiting_since);
         field("first_start", &R::first_start);
-        field("last_start", &R::last_start), field("last_checkpoint", &R::last_checkpoint);
-        field("finished", &R::finished), field("attempts", &R::attempts);
+        field("last_start", &R::last_start);
+        field("last_checkpoint", &R::last_checkpoint);
+        field("finished", &R::finished);
+        field("attempts", &R::attempts);
         field("incarnation", &R::incarnation);
-        field("pauses", &R::pauses), field("losses", &R::losses);
-        field("attained_gpu_ms", &R::attained_gpu_ms), field("settled", &R::settled);
-        field("lost_gpu_ms", &R::lost_gpu_ms), field("exit_code", &R::exit_code);
-        field("detail", &R::detail), field("tasks", &R::tasks), field("releasing", &R::releasing);
+        field("pauses", &R::pauses);
+        field("losses", &R::losses);
+        field("attained_gpu_ms", &R::attained_gpu_ms);
+        field("settled", &R::settled);
+        field("lost_gpu_ms", &R::lost_gpu_ms);
+        field("exit_code", &R::exit_code);
+        field("detail", &R::detail);
+        field("tasks", &R::tasks);
+        field("releasing", &R::releasing);
         field("started_tasks", &R::started_tasks);
-        field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);
-        field("hold_rule", &R::hold_rule), field("last_pause", &R::last_pause);
-        field("stale_since", &R::stale_since), field("frozen", &R::frozen);
+        field("hold", &R::hold);
+        field("hold_deadline", &R::hold_deadline);
+        field("hold_rule", &R::hold_rule);
+        field("last_pause", &R::last_pause);
+        field("stale_since", &R::stale_since);
+        field("frozen", &R::frozen);
         field("parked_since", &R::parked_since);
-        field("pause_way", &R::pause_way), field("is_parted", &R::is_parted);
-        field("escaped", &R::escaped), field("ended_for", &R::ended_for);
+        field("pause_way", &R::pause_way);
+        field("is_parted", &R::is_parted);
+        field("escaped", &R::escaped);
+        field("ended_for", &R::ended_for);
     }
 };
 

@@ -13,8 +13,10 @@ namespace berth::codec {
 template <>
 struct Fields<model::Pool> {
     static void visit(auto&& field) {
-        field("name", &model::Pool::name), field("labels", &model::Pool::labels);
-        field("exchange", &model::Pool::exchange), field("spares", &model::Pool::spares);
+        field("name", &model::Pool::name);
+        field("labels", &model::Pool::labels);
+        field("exchange", &model::Pool::exchange);
+        field("spares", &model::Pool::spares);
     }
 };
 
@@ -22,7 +24,9 @@ template <>
 struct Fields<model::NodePlace> {
     static void visit(auto&& field) {
         using P = model::NodePlace;
-        field("node", &P::node), field("pool", &P::pool), field("is_bound", &P::is_bound);
+        field("node", &P::node);
+        field("pool", &P::pool);
+        field("is_bound", &P::is_bound);
     }
 };
 
@@ -30,8 +34,10 @@ template <>
 struct Fields<model::GpuLinks> {
     static void visit(auto&& field) {
         using L = model::GpuLinks;
-        field("numa", &L::numa), field("islands", &L::islands);
-        field("nics", &L::nics), field("matrix", &L::matrix);
+        field("numa", &L::numa);
+        field("islands", &L::islands);
+        field("nics", &L::nics);
+        field("matrix", &L::matrix);
     }
 };
 
@@ -39,7 +45,9 @@ template <>
 struct Fields<model::Taint> {
     static void visit(auto&& field) {
         using T = model::Taint;
-        field("key", &T::key), field("value", &T::value), field("effect", &T::effect);
+        field("key", &T::key);
+        field("value", &T::value);
+        field("effect", &T::effect);
     }
 };
 
@@ -47,7 +55,9 @@ template <>
 struct Fields<model::Toleration> {
     static void visit(auto&& field) {
         using T = model::Toleration;
-        field("key", &T::key), field("value", &T::value), field("effect", &T::effect);
+        field("key", &T::key);
+        field("value", &T::value);
+        field("effect", &T::effect);
     }
 };
 
@@ -55,7 +65,9 @@ template <>
 struct Fields<model::NodeTerm> {
     static void visit(auto&& field) {
         using T = model::NodeTerm;
-        field("key", &T::key), field("is", &T::is), field("values", &T::values);
+        field("key", &T::key);
+        field("is", &T::is);
+        field("values", &T::values);
     }
 };
 
@@ -68,8 +80,10 @@ template <>
 struct Fields<model::OthersUse> {
     static void visit(auto&& field) {
         using O = model::OthersUse;
-        field("cpu", &O::cpu), field("memory", &O::memory);
-        field("gpus", &O::gpus), field("gpu_indices", &O::gpu_indices);
+        field("cpu", &O::cpu);
+        field("memory", &O::memory);
+        field("gpus", &O::gpus);
+        field("gpu_indices", &O::gpu_indices);
         field("resources", &O::resources);
     }
 };
@@ -120,7 +134,8 @@ template <>
 struct Fields<model::NodeUsedByOthers> {
     static void visit(auto&& field) {
         using U = model::NodeUsedByOthers;
-        field("node", &U::node), field("use", &U::use);
+        field("node", &U::node);
+        field("use", &U::use);
     }
 };
 
@@ -128,7 +143,9 @@ template <>
 struct Fields<model::NodeMoved> {
     static void visit(auto&& field) {
         using M = model::NodeMoved;
-        field("node", &M::node), field("pool", &M::pool), field("replaces", &M::replaces);
+        field("node", &M::node);
+        field("pool", &M::pool);
+        field("replaces", &M::replaces);
     }
 };
 
@@ -136,7 +153,9 @@ template <>
 struct Fields<model::NodeMove> {
     static void visit(auto&& field) {
         using M = model::NodeMove;
-        field("node", &M::node), field("pool", &M::pool), field("replaces", &M::replaces);
+        field("node", &M::node);
+        field("pool", &M::pool);
+        field("replaces", &M::replaces);
     }
 };
 

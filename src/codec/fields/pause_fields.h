@@ -14,14 +14,16 @@ template <>
 struct Fields<model::PauseCost> {
     static void visit(auto&& field) {
         using C = model::PauseCost;
-        field("unsaved_gpu_ms", &C::unsaved_gpu_ms), field("restart_gpu_ms", &C::restart_gpu_ms);
+        field("unsaved_gpu_ms", &C::unsaved_gpu_ms);
+        field("restart_gpu_ms", &C::restart_gpu_ms);
     }
 };
 
 template <>
 struct Fields<model::PauseWay> {
     static void visit(auto&& field) {
-        field("rung", &model::PauseWay::rung), field("why_not", &model::PauseWay::why_not);
+        field("rung", &model::PauseWay::rung);
+        field("why_not", &model::PauseWay::why_not);
         field("why_not_parked", &model::PauseWay::why_not_parked);
     }
 };
@@ -29,7 +31,8 @@ struct Fields<model::PauseWay> {
 template <>
 struct Fields<model::Frozen> {
     static void visit(auto&& field) {
-        field("gpu_memory", &model::Frozen::gpu_memory), field("time", &model::Frozen::time);
+        field("gpu_memory", &model::Frozen::gpu_memory);
+        field("time", &model::Frozen::time);
     }
 };
 
@@ -37,7 +40,9 @@ template <>
 struct Fields<model::OrderReceipt> {
     static void visit(auto&& field) {
         using R = model::OrderReceipt;
-        field("by", &R::by), field("stage", &R::stage), field("cost_gpu_ms", &R::cost_gpu_ms);
+        field("by", &R::by);
+        field("stage", &R::stage);
+        field("cost_gpu_ms", &R::cost_gpu_ms);
         field("beneficiary_stage", &R::beneficiary_stage);
         field("beneficiary_cost_gpu_ms", &R::beneficiary_cost_gpu_ms);
         field("beneficiary_turn", &R::beneficiary_turn);
@@ -48,11 +53,18 @@ template <>
 struct Fields<model::PauseReceipt> {
     static void visit(auto&& field) {
         using P = model::PauseReceipt;
-        field("time", &P::time), field("rule", &P::rule), field("beneficiary", &P::beneficiary);
-        field("actor", &P::actor), field("cost", &P::cost), field("deadline", &P::deadline);
-        field("stopped", &P::stopped), field("saved", &P::saved);
-        field("is_wasteful", &P::is_wasteful), field("frozen", &P::frozen);
-        field("detail", &P::detail), field("order", &P::order);
+        field("time", &P::time);
+        field("rule", &P::rule);
+        field("beneficiary", &P::beneficiary);
+        field("actor", &P::actor);
+        field("cost", &P::cost);
+        field("deadline", &P::deadline);
+        field("stopped", &P::stopped);
+        field("saved", &P::saved);
+        field("is_wasteful", &P::is_wasteful);
+        field("frozen", &P::frozen);
+        field("detail", &P::detail);
+        field("order", &P::order);
     }
 };
 
@@ -60,7 +72,8 @@ template <>
 struct Fields<model::PauseManner> {
     static void visit(auto&& field) {
         using P = model::PauseManner;
-        field("signal", &P::signal), field("grace", &P::grace);
+        field("signal", &P::signal);
+        field("grace", &P::grace);
     }
 };
 
@@ -82,8 +95,10 @@ template <>
 struct Fields<model::JobPaused> {
     static void visit(auto&& field) {
         using P = model::JobPaused;
-        field("job", &P::job), field("saved", &P::saved);
-        field("detail", &P::detail), field("frozen", &P::frozen);
+        field("job", &P::job);
+        field("saved", &P::saved);
+        field("detail", &P::detail);
+        field("frozen", &P::frozen);
     }
 };
 
@@ -91,7 +106,8 @@ template <>
 struct Fields<model::JobParked> {
     static void visit(auto&& field) {
         using P = model::JobParked;
-        field("job", &P::job), field("frozen", &P::frozen);
+        field("job", &P::job);
+        field("frozen", &P::frozen);
     }
 };
 

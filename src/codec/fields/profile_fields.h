@@ -13,9 +13,12 @@ template <>
 struct Fields<model::GpuProfile> {
     static void visit(auto&& field) {
         using P = model::GpuProfile;
-        field("iterations", &P::iterations), field("iteration_us", &P::iteration_us);
+        field("iterations", &P::iterations);
+        field("iteration_us", &P::iteration_us);
         field("compute", &P::compute);
-        field("persistent", &P::persistent), field("peak", &P::peak), field("highest", &P::highest);
+        field("persistent", &P::persistent);
+        field("peak", &P::peak);
+        field("highest", &P::highest);
     }
 };
 
@@ -23,9 +26,13 @@ template <>
 struct Fields<model::ProfileLedger> {
     static void visit(auto&& field) {
         using P = model::ProfileLedger;
-        field("project", &P::project), field("name", &P::name), field("user", &P::user);
-        field("gpus", &P::gpus), field("measured", &P::measured);
-        field("profile", &P::profile), field("is_parted", &P::is_parted);
+        field("project", &P::project);
+        field("name", &P::name);
+        field("user", &P::user);
+        field("gpus", &P::gpus);
+        field("measured", &P::measured);
+        field("profile", &P::profile);
+        field("is_parted", &P::is_parted);
     }
 };
 
@@ -40,14 +47,16 @@ struct Fields<model::JobMeasured> {
 template <>
 struct Fields<model::JobEscaped> {
     static void visit(auto&& field) {
-        field("job", &model::JobEscaped::job), field("detail", &model::JobEscaped::detail);
+        field("job", &model::JobEscaped::job);
+        field("detail", &model::JobEscaped::detail);
     }
 };
 
 template <>
 struct Fields<model::JobsParted> {
     static void visit(auto&& field) {
-        field("job", &model::JobsParted::job), field("beside", &model::JobsParted::beside);
+        field("job", &model::JobsParted::job);
+        field("beside", &model::JobsParted::beside);
     }
 };
 

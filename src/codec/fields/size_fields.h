@@ -13,8 +13,10 @@ template <>
 struct Fields<model::JobResized> {
     static void visit(auto&& field) {
         using R = model::JobResized;
-        field("job", &R::job), field("attempt", &R::attempt);
-        field("saved", &R::saved), field("lost_gpu_ms", &R::lost_gpu_ms);
+        field("job", &R::job);
+        field("attempt", &R::attempt);
+        field("saved", &R::saved);
+        field("lost_gpu_ms", &R::lost_gpu_ms);
     }
 };
 
@@ -22,7 +24,9 @@ template <>
 struct Fields<model::JobSizeSet> {
     static void visit(auto&& field) {
         using S = model::JobSizeSet;
-        field("job", &S::job), field("tasks", &S::tasks), field("ended", &S::ended);
+        field("job", &S::job);
+        field("tasks", &S::tasks);
+        field("ended", &S::ended);
     }
 };
 

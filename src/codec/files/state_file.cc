@@ -326,7 +326,10 @@ void StateReader::read_project(const Value& value, const std::string& path) {
             FieldReader pool_fields(problems_, content, by_pool.path_of(pool));
             Entitlement pattern = project.rights;
             // How much is its own there, and what it has had, is said of each pool.
-            if (pool != model::kDefaultPool) pattern.quota.reset(), pattern.usage_ppm = 0;
+            if (pool != model::kDefaultPool) {
+                pattern.quota.reset();
+                pattern.usage_ppm = 0;
+            }
             project.pools.emplace(pool, read_rights(pool_fields, pattern));
             pool_fields.finish();
         }

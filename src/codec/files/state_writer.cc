@@ -25,13 +25,13 @@ class StateWriter {
     void write(const model::Description& state) {
         json_.begin_object();
         time("now", state.now);
-        if (state.as_listed) json_.key("as_listed"), json_.boolean(true);
+        if (state.as_listed) json_.key("as_listed").boolean(true);
         if (state.levels != model::default_levels()) texts("levels", state.levels);
         text("profile", state.profile);
         if (!state.policy.empty()) {
-            json_.key("policy"), json_.begin_object();
+            json_.key("policy").begin_object();
             for (const auto& [name, set] : state.policy) {
-                if (set) json_.text_key(name), json_.string(*set);
+                if (set) json_.text_key(name).string(*set);
             }
             json_.end_object();
         }
@@ -40,20 +40,21 @@ class StateWriter {
             labels("labels", pool.labels);
             text("spares", pool.spares);
             if (pool.exchange.empty()) return;
-            json_.key("exchange"), json_.begin_object();
+            json_.key("exchange").begin_object();
             for (const auto& [model, weight] : pool.exchange) {
-                json_.text_key(model), json_.raw(base::format_thousandths(weight));
+                json_.text_key(model).raw(base::format_thousandths(weight));
             }
             json_.end_object();
         });
         list("nodes", state.nodes, [&](const model::Node& node) { write(node); });
         list("places", state.places, [&](const model::NodePlace& place) {
-            text("node", place.node), text("pool", place.pool);
-            if (place.is_bound) json_.key("is_bound"), json_.boolean(true);
+            text("node", place.node);
+            text("pool", place.pool);
+            if (place.is_bound) json_.key("is_bound").boolean(true);
         });
         list("projects", state.projects, [&](const model::Project& project) { write(project); });
         list("jobs", state.jobs, [&](const JobDescription& job) { write(job); });
-        if (state.order) json_.key("order"), json_.string(order_text(*state.order));
+        if (state.order) json_.key("order").string(order_text(*state.order));
         json_.end_object();
     }
 
@@ -61,7 +62,7 @@ class StateWriter {
     template <typename T, typename WriteMembers>
     void list(std::string_view name, const std::vector<T>& items, WriteMembers&& write_members) {
         if (items.empty()) return;
-        json_.key(name), json_.begin_array();
+        json_.key(name).begin_array();
         for (const T& item : items) {
             json_.begin_object();
             write_members(item);
@@ -70,29 +71,29 @@ class StateWriter {
         json_.end_array();
     }
     void text(std::string_view name, const std::string& value) {
-        if (!value.empty()) json_.key(name), json_.string(value);
+        if (!value.empty()) json_.key(name).string(value);
     }
     void texts(std::string_view name, const std::vector<std::string>& values) {
-        json_.key(name), json_.begin_array();
+        json_.key(name).begin_array();
         for (const std::string& value : values) json_.string(value);
         json_.end_array();
     }
-    void number(std::string_view name, std::int64_t value) { json_.key(name), json_.number(value); }
-    void raw(std::string_view name, const std::string& value) { json_.key(name), json_.raw(value); }
+    void number(std::string_view name, std::int64_t value) { json_.key(name).number(value); }
+    void raw(std::string_view name, const std::string& value) { json_.key(name).raw(value); }
     void time(std::string_view name, model::TimePoint value) {
-        json_.key(name), json_.string(format_time(value));
+        json_.key(name).string(format_time(value));
     }
     void duration(std::string_view name, std::optional<model::Duration> value) {
         if (!value) return;
         // What is written for people leaves out what hardly counts.
         const std::string text = base::format(*value);
         const bool is_exact = base::parse_duration(text) == *value;
-        json_.key(name), json_.string(is_exact ? text : std::to_string(value->count()) + "ms");
+        json_.key(name).string(is_exact ? text : std::to_string(value->count()) + "ms");
     }
     void labels(std::string_view name, const model::Labels& labels) {
         if (labels.empty()) return;
-        json_.key(name), json_.begin_object();
-        for (const auto& [label, value] : labels) json_.text_key(label), json_.string(value);
+        json_.key(name).begin_object();
+        for (const auto& [label, value] : labels) json_.text_key(label).string(value);
         json_.end_object();
     }
     template <typename T>
@@ -120,7 +121,7 @@ class StateWriter {
         write(node.gpu_links);
         formatted("taints", node.taints);
         if (node.health != model::NodeHealth::Ready) {
-            json_.key("health"), json_.string(word(node.health));
+            json_.key("health").string(word(node.health));
         }
         write(node.others);
         resources(node.resources);
@@ -128,17 +129,17 @@ class StateWriter {
 
     void resources(const model::Resources& amounts) {
         if (amounts.empty()) return;
-        json_.key("resources"), json_.begin_object();
-        for (const auto& [name, amount] : amounts) json_.text_key(name), json_.number(amount);
+        json_.key("resources").begin_object();
+        for (const auto& [name, amount] : amounts) json_.text_key(name).number(amount);
         json_.end_object();
     }
 
     void write(const model::OthersUse& use) {
         if (use == model::OthersUse{}) return;
-        json_.key("others"), json_.begin_object();
+        json_.key("others").begin_object();
         if (use.gpus > 0) number("gpus", use.gpus);
         if (!use.gpu_indices.empty()) {
-            json_.key("gpu_indices"), json_.begin_array();
+            json_.key("gpu_indices").begin_array();
             for (const int gpu : use.gpu_indices) json_.number(gpu);
             json_.end_array();
         }
@@ -150,11 +151,11 @@ class StateWriter {
 
     void write(const model::GpuLinks& links) {
         if (links == model::GpuLinks{}) return;
-        json_.key("gpu_links"), json_.begin_object();
+        json_.key("gpu_links").begin_object();
         for (const auto& [name, places] :
              {std::pair("numa", &links.numa), {"islands", &links.islands}, {"nics", &links.nics}}) {
             if (places->empty()) continue;
-            json_.key(name), json_.begin_array();
+            json_.key(name).begin_array();
             for (const int place : *places) json_.number(place);
             json_.end_array();
         }
@@ -167,7 +168,7 @@ class StateWriter {
         bound("limit", rights.limit);
         raw("weight", base::format_thousandths(rights.weight));
         number("priority", rights.priority);
-        json_.key("kind"), json_.string(word(rights.kind));
+        json_.key("kind").string(word(rights.kind));
         if (rights.usage_ppm > 0) raw("usage", millionths(rights.usage_ppm));
     }
 
@@ -183,13 +184,13 @@ class StateWriter {
         duration("preemption_delay", project.preemption_delay);
         duration("preempt_min_run", project.preempt_min_run);
         duration("reclaim_min_run", project.reclaim_min_run);
-        if (project.job_order) json_.key("job_order"), json_.string(word(*project.job_order));
+        if (project.job_order) json_.key("job_order").string(word(*project.job_order));
         if (project.job_tail) number("job_tail", *project.job_tail);
         write(project.rights);
         if (project.pools.empty()) return;
-        json_.key("pools"), json_.begin_object();
+        json_.key("pools").begin_object();
         for (const auto& [pool, rights] : project.pools) {
-            json_.text_key(pool), json_.begin_object();
+            json_.text_key(pool).begin_object();
             write(rights);
             json_.end_object();
         }
@@ -197,7 +198,7 @@ class StateWriter {
     }
 
     void write(const model::TaskRequest& request) {
-        json_.key("request"), json_.begin_object();
+        json_.key("request").begin_object();
         number("gpus", request.gpus);
         if (request.gpu_memory.value > 0) number("gpu_memory", request.gpu_memory.value);
         if (request.gpu_memory_max.value > 0)
@@ -223,15 +224,15 @@ class StateWriter {
     void write(const JobSpec& spec) {
         text("name", spec.name);
         text("project", spec.project);
-        json_.key("kind"), json_.string(word(spec.kind));
+        json_.key("kind").string(word(spec.kind));
         number("priority", spec.priority);
-        json_.key("preemptible"), json_.boolean(spec.preemptible);
+        json_.key("preemptible").boolean(spec.preemptible);
         if (!spec.pools.empty()) texts("pools", spec.pools);
         write(spec.request);
         number("min", spec.tasks_min);
         number("max", spec.tasks_max);
         if (spec.elastic != model::Elastic::Live) {
-            json_.key("elastic"), json_.string(word(spec.elastic));
+            json_.key("elastic").string(word(spec.elastic));
         }
         text("gpu_model", spec.gpu_model);
         write_wishes(spec);
@@ -247,13 +248,13 @@ class StateWriter {
             text("level", group.level);
         });
         if (!spec.topology.required.empty() || !spec.topology.preferred.empty()) {
-            json_.key("topology"), json_.begin_object();
+            json_.key("topology").begin_object();
             text("required", spec.topology.required);
             text("preferred", spec.topology.preferred);
             json_.end_object();
         }
         if (spec.placement != model::Placement::Auto) {
-            json_.key("placement"), json_.string(word(spec.placement));
+            json_.key("placement").string(word(spec.placement));
         }
         if (spec.tensor_skew_ppm) raw("tensor_skew", millionths(*spec.tensor_skew_ppm));
         duration("min_run", spec.min_run);
@@ -279,18 +280,18 @@ class StateWriter {
         if (job.last_pause) time("last_pause", *job.last_pause);
         if (job.stale_since) time("stale_since", *job.stale_since);
         duration("attained", job.attained);
-        if (job.held) json_.key("held"), json_.boolean(true);
+        if (job.held) json_.key("held").boolean(true);
         if (job.parked_since) time("parked_since", *job.parked_since);
         if (job.frozen_gpu_memory.value > 0)
             number("frozen_gpu_memory", job.frozen_gpu_memory.value);
         if (job.promised_until) time("promised_until", *job.promised_until);
         list("tasks", job.tasks, [&](const TaskDescription& task) {
             if (task.state != TaskState::Running) {
-                json_.key("state"), json_.string(word(task.state));
+                json_.key("state").string(word(task.state));
             }
             text("node", task.node);
             if (task.gpu_indices.empty()) return;
-            json_.key("gpus"), json_.begin_array();
+            json_.key("gpus").begin_array();
             for (const int gpu : task.gpu_indices) json_.number(gpu);
             json_.end_array();
         });

@@ -71,7 +71,7 @@ template <typename T>
 void append_versioned(std::string& out, const T& value) {
     JsonWriter json(out);
     json.begin_object();
-    json.key("v"), json.number(kLogVersion);
+    json.key("v").number(kLogVersion);
     write_members(kStyle, json, value);
     json.end_object();
 }
@@ -111,11 +111,11 @@ model::JobId job_of(const model::EventBody& body) {
 void append_event(std::string& out, const model::Event& event) {
     JsonWriter json(out);
     json.begin_object();
-    json.key("v"), json.number(kLogVersion);
-    json.key("seq"), json.number(event.sequence);
-    json.key("time"), json.number(base::to_ms(event.time));
-    json.key("actor"), json.string(event.actor);
-    json.key("type"), json.string(event_type(event.body));
+    json.key("v").number(kLogVersion);
+    json.key("seq").number(event.sequence);
+    json.key("time").number(base::to_ms(event.time));
+    json.key("actor").string(event.actor);
+    json.key("type").string(event_type(event.body));
     std::visit([&](const auto& body) { write_members(kStyle, json, body); }, event.body);
     json.end_object();
 }
@@ -164,8 +164,9 @@ base::Result<model::Snapshot> parse_snapshot(std::string_view text) {
 void append_finished(std::string& out, const model::JobRecord& record) {
     JsonWriter json(out);
     json.begin_object();
-    json.key("v"), json.number(kLogVersion);
-    json.key("record"), write_value(kStyle, json, record);
+    json.key("v").number(kLogVersion);
+    json.key("record");
+    write_value(kStyle, json, record);
     json.end_object();
 }
 

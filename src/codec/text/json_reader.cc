@@ -46,12 +46,17 @@ void append_utf8(std::string& out, unsigned code) {
     if (code < 0x80) {
         put(code);
     } else if (code < 0x800) {
-        put(0xc0 | (code >> 6)), put(0x80 | (code & 0x3f));
+        put(0xc0 | (code >> 6));
+        put(0x80 | (code & 0x3f));
     } else if (code < 0x10000) {
-        put(0xe0 | (code >> 12)), put(0x80 | ((code >> 6) & 0x3f)), put(0x80 | (code & 0x3f));
+        put(0xe0 | (code >> 12));
+        put(0x80 | ((code >> 6) & 0x3f));
+        put(0x80 | (code & 0x3f));
     } else {
-        put(0xf0 | (code >> 18)), put(0x80 | ((code >> 12) & 0x3f));
-        put(0x80 | ((code >> 6) & 0x3f)), put(0x80 | (code & 0x3f));
+        put(0xf0 | (code >> 18));
+        put(0x80 | ((code >> 12) & 0x3f));
+        put(0x80 | ((code >> 6) & 0x3f));
+        put(0x80 | (code & 0x3f));
     }
 }
 
@@ -135,7 +140,10 @@ bool JsonReader::next_item(char bracket) {
 
 bool JsonReader::next_key(std::string_view& key) {
     if (!next_item('}')) return false;
-    if (peek() != Type::String) return fail("wanted a name in quotes"), false;
+    if (peek() != Type::String) {
+        fail("wanted a name in quotes");
+        return false;
+    }
     key = read_quoted();
     if (!take(':')) fail("wanted \":\" behind a name");
     return !failed_;
@@ -145,7 +153,10 @@ bool JsonReader::next_element() { return next_item(']'); }
 
 // The content of a string: a part of the text itself when it holds no escape.
 std::string_view JsonReader::read_quoted() {
-    if (!take('"')) return fail("wanted a string"), std::string_view{};
+    if (!take('"')) {
+        fail("wanted a string");
+        return std::string_view{};
+    }
     const std::size_t start = place_;
     place_ = find_mark<Controls::Stop>(text_, place_);
     if (place_ < text_.size() && text_[place_] == '"') {
@@ -155,14 +166,21 @@ std::string_view JsonReader::read_quoted() {
     while (place_ < text_.size() && text_[place_] != '"') {
         const char next = text_[place_++];
         if (next == '\\') {
-            if (!append_escape(scratch_)) return fail("wrong escape in a string"), "";
+            if (!append_escape(scratch_)) {
+                fail("wrong escape in a string");
+                return "";
+            }
         } else if (static_cast<unsigned char>(next) < 0x20) {
-            return fail("control character in a string"), "";
+            fail("control character in a string");
+            return "";
         } else {
             scratch_ += next;
         }
     }
-    if (place_ >= text_.size()) return fail("a string is not closed"), "";
+    if (place_ >= text_.size()) {
+        fail("a string is not closed");
+        return "";
+    }
     ++place_;
     return scratch_;
 }
@@ -234,7 +252,10 @@ std::string_view JsonReader::read_number_text() {
         if (has("+-")) ++place_;
         is_good = digits() > 0 && is_good;
     }
-    if (!is_good) return fail("wanted a number"), "";
+    if (!is_good) {
+        fail("wanted a number");
+        return "";
+    }
     return text_.substr(start, place_ - start);
 }
 
@@ -243,7 +264,8 @@ std::int64_t JsonReader::read_int() {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc{} || end != digits.data() + digits.size()) {
-        return fail("wanted a whole number"), 0;
+        fail("wanted a whole number");
+        return 0;
     }
     return number;
 }
@@ -253,7 +275,8 @@ std::uint64_t JsonReader::read_uint() {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc{} || end != digits.data() + digits.size()) {
-        return fail("wanted a whole number that is not negative"), 0;
+        fail("wanted a whole number that is not negative");
+        return 0;
     }
     return number;
 }

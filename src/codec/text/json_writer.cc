@@ -95,19 +95,19 @@ void append_json_uint(std::string& out, std::uint64_t number) {
     out.append(digits.data(), end);
 }
 
-void JsonWriter::key(std::string_view name) {
-    separate();
-    out_ += '"';
+JsonWriter& JsonWriter::key(std::string_view name) {
+    next() += '"';
     out_ += name;
     out_ += "\":";
     needs_comma_ = false;
+    return *this;
 }
 
-void JsonWriter::text_key(std::string_view name) {
-    separate();
-    append_json_string(out_, name);
+JsonWriter& JsonWriter::text_key(std::string_view name) {
+    append_json_string(next(), name);
     out_ += ':';
     needs_comma_ = false;
+    return *this;
 }
 
 }  // namespace berth::codec

@@ -29,25 +29,27 @@ class JsonWriter {
     void begin_array() { open('['); }
     void end_array() { close(']'); }
     // `name` must need no escaping: our own field names. For others use text_key().
-    void key(std::string_view name);
-    void text_key(std::string_view name);
+    // Its value is what comes next: json.key("job").number(7).
+    JsonWriter& key(std::string_view name);
+    JsonWriter& text_key(std::string_view name);
 
-    void string(std::string_view text) { separate(), append_json_string(out_, text); }
-    void number(std::int64_t value) { separate(), append_json_int(out_, value); }
-    void unsigned_number(std::uint64_t value) { separate(), append_json_uint(out_, value); }
-    void boolean(bool value) { separate(), out_ += value ? "true" : "false"; }
-    void null() { separate(), out_ += "null"; }
+    void string(std::string_view text) { append_json_string(next(), text); }
+    void number(std::int64_t value) { append_json_int(next(), value); }
+    void unsigned_number(std::uint64_t value) { append_json_uint(next(), value); }
+    void boolean(bool value) { next() += value ? "true" : "false"; }
+    void null() { next() += "null"; }
     // Text that is JSON already, for example a decimal number.
-    void raw(std::string_view json) { separate(), out_ += json; }
+    void raw(std::string_view json) { next() += json; }
 
   private:
-    void separate() {
+    // Where the next value is written, behind a comma where one is wanted.
+    std::string& next() {
         if (needs_comma_) out_ += ',';
         needs_comma_ = true;
+        return out_;
     }
     void open(char bracket) {
-        separate();
-        out_ += bracket;
+        next() += bracket;
         needs_comma_ = false;
     }
     void close(char bracket) {

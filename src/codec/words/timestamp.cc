@@ -38,7 +38,10 @@ class Scanner {
     std::int64_t digits(std::size_t count) {
         std::int64_t number = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            if (i >= text_.size() || text_[i] < '0' || text_[i] > '9') return is_good_ = false, 0;
+            if (i >= text_.size() || text_[i] < '0' || text_[i] > '9') {
+                is_good_ = false;
+                return 0;
+            }
             number = number * 10 + (text_[i] - '0');
         }
         text_.remove_prefix(count);
@@ -113,7 +116,10 @@ std::string format_time(base::TimePoint time) {
     const std::int64_t total = std::clamp(base::to_ms(time), kEarliest, kLatest);
     std::int64_t day_count = total / kDayMs;
     std::int64_t rest = total % kDayMs;
-    if (rest < 0) rest += kDayMs, --day_count;
+    if (rest < 0) {
+        rest += kDayMs;
+        --day_count;
+    }
     const year_month_day date{sys_days{days{day_count}}};
     std::string text;
     append_digits(text, static_cast<int>(date.year()), 4);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "codec/text/json_reader.h"
 
@@ -13,6 +14,13 @@ namespace berth::kube::objects {
 inline bool take_null(codec::JsonReader& reader) {
     if (reader.peek() != codec::JsonReader::Type::Null) return false;
     reader.read_null();
+    return true;
+}
+
+// For a field's reader: the value is read, and taken.
+template <typename To, typename Value>
+bool read_into(To& to, Value&& value) {
+    to = std::forward<Value>(value);
     return true;
 }
 

@@ -18,7 +18,8 @@ struct ProjectFigures {
     double avg_jct_s = 0;  // of those
     double gpu_hours = 0;  // held, with restarts and saving
     double over_quota_gpu_hours = 0;  // of those, above its quota in the pool
-    std::int64_t pauses = 0, moves = 0;
+    std::int64_t pauses = 0;
+    std::int64_t moves = 0;
     double longest_in_quota_wait_s = 0;  // quota_waits.h
     // "age tail 33": what it or a department above it says of its order of jobs, which stands
     // whatever order a policy has; empty when none does.

@@ -36,7 +36,8 @@ class Heads {
   private:
     struct Head {
         Ask ask;
-        std::set<Ranked>::const_iterator next, end;
+        std::set<Ranked>::const_iterator next;
+        std::set<Ranked>::const_iterator end;
     };
 
     std::vector<Head>::iterator at_first() {

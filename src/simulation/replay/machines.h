@@ -50,12 +50,14 @@ class Machines {
 
   private:
     struct First {
-        std::int32_t node = 0, gpu = 0;
+        std::int32_t node = 0;
+        std::int32_t gpu = 0;
     };
 
     std::vector<NodesAlike> models_;
     std::vector<First> first_of_;
-    std::int32_t nodes_ = 0, gpus_ = 0;
+    std::int32_t nodes_ = 0;
+    std::int32_t gpus_ = 0;
 };
 
 using GpuList = std::vector<std::int32_t>;

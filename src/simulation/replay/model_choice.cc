@@ -192,7 +192,8 @@ class Swaps {
         double best_gain = factor_;
         for (Given* other : by_width_[one.ask.gpus]) {
             if (other->ask.kind == one.ask.kind) continue;
-            const double here = part(one, *other), there = part(*other, one);
+            const double here = part(one, *other);
+            const double there = part(*other, one);
             if (here == 0 || there == 0) continue;
             const double gain = (here + there) / (part(one, one) + part(*other, *other));
             if (gain <= best_gain) continue;

@@ -148,7 +148,8 @@ class Player {
     TimePoint now_;
     std::size_t next_arrival_ = 0;
     std::priority_queue<WakeUp, std::vector<WakeUp>, std::greater<>> wake_ups_;
-    std::vector<Ticket> ending_, changing_;  // now
+    std::vector<Ticket> ending_;  // now
+    std::vector<Ticket> changing_;  // now
     TimePoint common_change_ = kNever;  // of an order that looks at every event
 
     Mixes mixes_;

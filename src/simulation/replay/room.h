@@ -33,7 +33,8 @@ class Room {
 
   private:
     struct Choice {
-        std::int32_t turn, gpu;
+        std::int32_t turn;
+        std::int32_t gpu;
         auto operator<=>(const Choice&) const = default;
     };
 

@@ -167,7 +167,8 @@ class SharedPass {
         return at < turns_.size() - turns_over_ ? turns_[turns_.size() - 1 - at] : nullptr;
     };
     std::vector<Group> groups_;
-    std::vector<Guest> guests_, started_;
+    std::vector<Guest> guests_;
+    std::vector<Guest> started_;
     std::vector<Ticket> paused_;
 };
 

@@ -12,11 +12,14 @@ namespace {
 
 constexpr std::size_t kMoments = 360;  // columns of the picture
 constexpr std::size_t kJobColours = 8;
-constexpr int kLeftEdge = 64, kRightEdge = 708;  // those of line_chart.h, so that times stand alike
+// Those of line_chart.h, so that times stand alike.
+constexpr int kLeftEdge = 64;
+constexpr int kRightEdge = 708;
 constexpr int kAxisHeight = 24;
 constexpr std::int32_t kNodeLabelsMax = 20;
 
-constexpr reference::Ticket kFree = -1, kShared = -2;
+constexpr reference::Ticket kFree = -1;
+constexpr reference::Ticket kShared = -2;
 
 constexpr std::string_view kPictureStyle = R"css(
 .gpus path{fill:none}

@@ -9,8 +9,12 @@
 namespace berth::simulation {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 260;
-constexpr double kLeft = 64, kRight = 12, kTop = 12, kBottom = 32;
+constexpr double kWidth = 720;
+constexpr double kHeight = 260;
+constexpr double kLeft = 64;
+constexpr double kRight = 12;
+constexpr double kTop = 12;
+constexpr double kBottom = 32;
 constexpr int kColours = 8;
 constexpr int kYTicks = 4;
 
@@ -77,7 +81,8 @@ std::string grid(const Axes& axes, const Plane& plane) {
 
 std::string line_chart(const Axes& axes, std::span<const Line> lines) {
     const Plane plane(axes);
-    const std::string width = coordinate(kWidth), height = coordinate(kHeight);
+    const std::string width = coordinate(kWidth);
+    const std::string height = coordinate(kHeight);
     std::string svg = "<svg width=\"" + width + "\" height=\"" + height + "\" viewBox=\"0 0 " +
                       width + " " + height + "\" role=\"img\" aria-label=\"" + escaped(axes.title) +
                       "\">" + grid(axes, plane);

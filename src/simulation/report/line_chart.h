@@ -12,7 +12,8 @@
 namespace berth::simulation {
 
 struct Point {
-    double x = 0, y = 0;
+    double x = 0;
+    double y = 0;
 };
 
 // In the colours of the page, by its place in the list: class "line0", "line1" ...
@@ -26,10 +27,12 @@ enum class Scale { Linear, Log };
 struct Axes {
     std::string title;
     Scale x_scale = Scale::Linear;
-    double x_from = 0, x_to = 1;
+    double x_from = 0;
+    double x_to = 1;
     double y_to = 1;
     std::vector<double> x_ticks;
-    std::function<std::string(double)> x_text, y_text;
+    std::function<std::string(double)> x_text;
+    std::function<std::string(double)> y_text;
 };
 
 std::string line_chart(const Axes& axes, std::span<const Line> lines);

@@ -52,7 +52,8 @@ class AskedOverTime {
 };
 
 struct Rhos {
-    std::vector<double> by_demand, by_jobs;
+    std::vector<double> by_demand;
+    std::vector<double> by_jobs;
 };
 
 Rhos fairness(const Experiment& experiment, const Replay& replay) {

@@ -24,15 +24,22 @@ namespace berth::simulation {
 struct Metrics {
     std::size_t jobs = 0;
     std::size_t finished = 0;
-    double avg_jct_s = 0, median_jct_s = 0, p95_jct_s = 0, p99_jct_s = 0, max_jct_s = 0;
+    double avg_jct_s = 0;
+    double median_jct_s = 0;
+    double p95_jct_s = 0;
+    double p99_jct_s = 0;
+    double max_jct_s = 0;
     double makespan_s = 0;
     double avg_queue_s = 0;
-    std::int64_t pauses = 0, moves = 0;
+    std::int64_t pauses = 0;
+    std::int64_t moves = 0;
     double utilization = 0;
     double fragmentation = 0;
-    double rho_mean = 0, rho_max = 0;
+    double rho_mean = 0;
+    double rho_max = 0;
     double unfair_share = 0;  // of jobs with rho above 1.05, the threshold of Shockwave
-    double static_rho_max = 0, static_unfair_share = 0;
+    double static_rho_max = 0;
+    double static_unfair_share = 0;
 };
 
 Metrics measure(const Experiment& experiment, const Replay& replay);

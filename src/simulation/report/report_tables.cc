@@ -127,7 +127,8 @@ std::string policy_table(std::span<const Run> runs) {
     const std::vector<const Run*> rivals = compared(runs);
     std::size_t columns = 1;
     for (const FigureGroup& group : kGroups) columns += group.columns.size();
-    std::string policies, references;
+    std::string policies;
+    std::string references;
     for (const Run& run : runs) {
         (run.is_reference ? references : policies) += figures_row(run, rivals);
     }

@@ -77,7 +77,9 @@ std::vector<double> time_ticks(const Span& span) {
 }
 
 Chart completion_chart(const Experiment& experiment, std::span<const Run> runs) {
-    constexpr double kMinute = 60, kHour = 3600, kDay = 86'400;
+    constexpr double kMinute = 60;
+    constexpr double kHour = 3600;
+    constexpr double kDay = 86'400;
     Chart chart{.axes = {.title = "share of jobs that finished within a time of their submission",
                          .x_scale = Scale::Log,
                          .x_from = 1e18,

@@ -18,7 +18,8 @@ struct Chart {
 
 // What charts over time show, in seconds of the trace's clock.
 struct Span {
-    double from = 0, to = 0;
+    double from = 0;
+    double to = 0;
 };
 // From the first submission to the very last end.
 Span whole_span(const Experiment& experiment, std::span<const Run> runs);

@@ -65,7 +65,8 @@ class Mixes {
 
   private:
     struct Alone {
-        Speed together, spread;
+        Speed together;
+        Speed spread;
     };
     struct About {
         Profile profile;

@@ -20,7 +20,9 @@ std::string file_line(std::string_view file, int line) {
 
 // "('LM (batch size 10)', 4)"
 std::optional<Job> job_named(std::string_view text) {
-    constexpr std::string_view kBegin = "('", kBetween = "', ", kEnd = ")";
+    constexpr std::string_view kBegin = "('";
+    constexpr std::string_view kBetween = "', ";
+    constexpr std::string_view kEnd = ")";
     const std::size_t middle = text.rfind(kBetween);
     if (!text.starts_with(kBegin) || !text.ends_with(kEnd) || middle == std::string_view::npos) {
         return std::nullopt;

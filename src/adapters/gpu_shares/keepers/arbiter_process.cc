@@ -140,7 +140,10 @@ base::Result<std::string> ArbiterProcess::tell(const std::string& order) {
     return vgpu::arbiter::send_order(directory_, order, [this](pid_t arbiter, int waited_ms) {
         if (waited_ms == 0) return kWakeAfterMs;
         if (arbiter <= 1) return 0;
-        if (waited_ms >= kEndAfterMs) return end(arbiter), 0;
+        if (waited_ms >= kEndAfterMs) {
+            end(arbiter);
+            return 0;
+        }
         ::kill(arbiter, SIGCONT);
         return kEndAfterMs - waited_ms;
     });

@@ -59,7 +59,10 @@ class Cache final : public Shelf {
     }
 
     std::string put(codec::JsonReader& reader) override {
-        if (is_listing_ && is_as_it_was(reader)) return reader.pass_over(), std::string{};
+        if (is_listing_ && is_as_it_was(reader)) {
+            reader.pass_over();
+            return std::string{};
+        }
         Object now = read_(reader);
         if (reader.is_failed()) return {};
         std::string version = now.meta.version;

@@ -291,7 +291,8 @@ void Binder::note_bound(Attempt& attempt) {
 }
 
 void Binder::look_at_starts() {
-    std::vector<model::JobId> late, empty;
+    std::vector<model::JobId> late;
+    std::vector<model::JobId> empty;
     bool is_any_begun = false;
     for (auto& [job, attempt] : attempts_) {
         if (attempt.is_told_running || attempt.is_stopping) continue;

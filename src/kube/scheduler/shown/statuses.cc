@@ -35,7 +35,7 @@ void write_use(codec::JsonWriter& json, const auto& use) {
     write_gpus(json, "fairShare", use.fair_share);
     write_gpus(json, "used", use.used);
     write_gpus(json, "over", use.over);
-    json.key("waiting"), json.number(use.waiting);
+    json.key("waiting").number(use.waiting);
 }
 
 }  // namespace
@@ -118,11 +118,11 @@ std::string Statuses::accepted(const std::string& project, objects::Uid uid) {
     std::string text;
     codec::JsonWriter json(text);
     json.begin_object();
-    json.key("type"), json.string("Accepted");
-    json.key("status"), json.string(problem.empty() ? "True" : "False");
-    json.key("reason"), json.string(problem.empty() ? "InForce" : "NotInForce");
-    json.key("message"), json.string(problem);
-    json.key("lastTransitionTime"), json.string(codec::format_time(accepted_[uid].second));
+    json.key("type").string("Accepted");
+    json.key("status").string(problem.empty() ? "True" : "False");
+    json.key("reason").string(problem.empty() ? "InForce" : "NotInForce");
+    json.key("message").string(problem);
+    json.key("lastTransitionTime").string(codec::format_time(accepted_[uid].second));
     json.end_object();
     return "\"conditions\":[" + text + "]";
 }
@@ -170,9 +170,9 @@ std::string Statuses::status_of(base::PoolId id) const {
     std::string text;
     codec::JsonWriter json(text);
     json.begin_object();
-    json.key("nodes"), json.number(nodes);
-    json.key("gpus"), json.number(pool.capacity.value / 1000);
-    json.key("idle"), json.raw(base::format_thousandths(pool.free_total[0].value));
+    json.key("nodes").number(nodes);
+    json.key("gpus").number(pool.capacity.value / 1000);
+    json.key("idle").raw(base::format_thousandths(pool.free_total[0].value));
     json.end_object();
     return text;
 }

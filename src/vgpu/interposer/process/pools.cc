@@ -48,6 +48,12 @@ bool settle(CUmemoryPool handle, Pool& pool) {
     return true;
 }
 
+bool grow(Pool& pool, std::uint64_t bytes) {
+    if (!take(pool.gpu, bytes)) return false;
+    pool.charged += bytes;
+    return true;
+}
+
 // Charges ahead what the pool may grow by for `bytes`; trims it first if that does not fit.
 bool make_room(CUmemoryPool handle, Pool& pool, std::uint64_t bytes) {
     const std::uint64_t used = attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
@@ -55,10 +61,10 @@ bool make_room(CUmemoryPool handle, Pool& pool, std::uint64_t bytes) {
     if (reserved == pool.charged && reserved - std::min(used, reserved) >= bytes) return true;
     if (!settle(handle, pool)) return false;
     const std::uint64_t growth = (bytes + kGrowth - 1) / kGrowth * kGrowth;
-    if (take(pool.gpu, growth)) return pool.charged += growth, true;
+    if (grow(pool, growth)) return true;
     load_real_driver().cuMemPoolTrimTo(handle, 0);
     if (!settle(handle, pool)) return false;
-    if (take(pool.gpu, growth)) return pool.charged += growth, true;
+    if (grow(pool, growth)) return true;
     // What is there may still do, in one piece or not: the driver knows.
     return attribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) -
                attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT) >=
@@ -160,7 +166,10 @@ template <class Call, class Free>
 CUresult allocate_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool, CUstream stream,
                         Call call, Free free) {
     if (!is_tenant() || pointer == nullptr || bytes == 0) return call();
-    if (is_capturing(stream)) return expect_graph_memory(), call();
+    if (is_capturing(stream)) {
+        expect_graph_memory();
+        return call();
+    }
     const CUmemoryPool from = pool == nullptr ? current_pool() : pool;
     if (from == nullptr) return call();
     try {
