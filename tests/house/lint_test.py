@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every finding of check-tidy, check-shape, check-commits and check-docs, provoked once."""
+"""Every finding of the checks in tools/, provoked once; includes: layering_test.py."""
+import json
 import shutil
 import unittest
 
@@ -212,6 +213,43 @@ void f(std::initializer_list<int> a, bool (*g)(int, int)) {
     def test_tests_may_join_statements(self):
         self.write("src/model/job_test.cc", SPDX + "int a = 0, b = 1;\n")
         self.assert_passes(self.check("check-shape"))
+
+
+@unittest.skipUnless(shutil.which("clang-tidy-19"), "clang-tidy-19 is not installed")
+class Complexity(fixture.TreeTest):
+    LIST = "tools/above_limits.txt"
+
+    def setUp(self):
+        super().setUp()
+        self.module("model", "PURE", job="int job();")
+        file = str(self.root / "src/model/job.cc")
+        command = {"directory": str(self.root), "command": f"c++ -c {file}", "file": file}
+        self.write("build/release/compile_commands.json", json.dumps([command]))
+
+    def write_function(self, depth):
+        """Each branch counts as deep as it lies: 1 + 2 + ... + depth."""
+        body = "".join(f"if (a > {number}) " for number in range(depth))
+        self.write("src/model/job.cc",
+                   SPDX + f"int run(int a) {{\n    {body}return 1;\n    return 0;\n}}\n")
+
+    def test_a_function_is_no_harder_to_follow_than_25(self):
+        self.write_function(6)
+        self.assert_passes(self.check("check-complexity"))
+        self.write_function(7)
+        self.assert_stops(self.check("check-complexity"),
+                          "model/run: 28 of cognitive complexity, at most 25")
+        self.write(self.LIST, "complexity model/run 28\n")
+        self.assert_passes(self.check("check-complexity"))
+        self.write_function(6)
+        self.assert_stops(self.check("check-complexity"), "remove its line `complexity`")
+
+    def test_what_it_cannot_read_is_a_finding(self):
+        self.write("src/model/job.cc", SPDX + "int run(\n")
+        self.assert_stops(self.check("check-complexity"), "cannot read")
+
+    def test_where_nothing_is_configured_it_says_that_it_skips(self):
+        (self.root / "build/release/compile_commands.json").unlink()
+        self.assertEqual(self.check("check-complexity")[0], 77)
 
 
 @unittest.skipUnless(shutil.which("git"), "git is not installed")
