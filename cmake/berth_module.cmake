@@ -70,10 +70,12 @@ function(berth_targets_of user result)
     set(${result} "${targets}" PARENT_SCOPE)
 endfunction()
 
-# One ctest for each source file of a doctest executable: unit.scheduling.reclaim.
+# One ctest for each source file of a doctest executable: unit.scheduling.reclaim, or with the
+# folder below the module's: unit.cli.pages.golden.
 function(berth_add_doctests target prefix)
     foreach(source IN LISTS ARGN)
         string(REGEX REPLACE "(_test)?\\.cc$" "" stem "${source}")
+        string(REPLACE "/" "." stem "${stem}")
         add_test(NAME "${prefix}.${stem}" COMMAND ${target} "--source-file=*/${source}")
         set_tests_properties("${prefix}.${stem}" PROPERTIES
             LABELS unit FAIL_REGULAR_EXPRESSION "test cases: +0 ")

@@ -6,12 +6,17 @@ import pathlib
 import re
 import sys
 
+HOUSE = pathlib.Path(__file__).resolve().parent.parent
 # Never ours to judge: build products, caches, other people's code.
 SKIPPED = {".git", ".cache", ".venv", "build", "dist", "node_modules", "__pycache__"}
 
 
 class Finding(Exception):
     """Raised when a check itself cannot go on; shown as one line."""
+
+
+class Skipped(Exception):
+    """Raised when a check cannot be made here; shown as one line, exit 77."""
 
 
 class Module:
@@ -90,14 +95,21 @@ def without_comments(text, literals="blank"):
     return pattern.sub(blank, text)
 
 
-def main(check, description):
-    """Runs check(root), a generator of findings, as a program."""
+def main(check, description, lower=None):
+    """Runs check(root), a generator of findings, as a program; after lower(root), with --lower."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--root", type=pathlib.Path,
-                        default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--root", type=pathlib.Path, default=HOUSE)
+    if lower:
+        parser.add_argument("--lower", action="store_true",
+                            help="write down what has fallen in tools/above_limits.txt")
     arguments = parser.parse_args()
     try:
+        if lower and arguments.lower:
+            lower(arguments.root.resolve())
         findings = list(check(arguments.root.resolve()))
+    except Skipped as reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
     except Finding as problem:
         findings = [str(problem)]
     for finding in findings:

@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "doubles/steady_clock.h"
-#include "kube/client/cache.h"
-#include "kube/client/loop_timers.h"
-#include "kube/client/reflector.h"
-#include "kube/client/tls_dialer.h"
+#include "kube/client/caches/cache.h"
+#include "kube/client/caches/reflector.h"
+#include "kube/client/transport/loop_timers.h"
+#include "kube/client/transport/tls_dialer.h"
 #include "kube/objects/pod.h"
 #include "served.h"
 

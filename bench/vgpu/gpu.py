@@ -281,7 +281,7 @@ def with_runtime(gpu, env=os.environ):
 
 
 # What a tenant meets beside its allocator: alone its launches pass no gate, but for a second each
-# minute in which it is measured (src/vgpu/arbiter/profile.h), and with a cap always.
+# minute in which it is measured (src/vgpu/arbiter/tenants/profile.h), and with a cap always.
 STEPS_TO_COUNT = (("default", ""), ("expandable segments", ""), ("cudaMallocAsync", ""),
                   ("default", "cap=0.9"))
 

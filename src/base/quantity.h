@@ -24,8 +24,8 @@ struct Quantity {
     constexpr Quantity operator-(Quantity other) const { return {value - other.value}; }
     constexpr Quantity operator*(std::int64_t factor) const { return {value * factor}; }
     constexpr Quantity operator-() const { return {-value}; }
-    constexpr Quantity& operator+=(Quantity other) { return value += other.value, *this; }
-    constexpr Quantity& operator-=(Quantity other) { return value -= other.value, *this; }
+    constexpr Quantity& operator+=(Quantity other) { return *this = *this + other; }
+    constexpr Quantity& operator-=(Quantity other) { return *this = *this - other; }
 };
 
 using MilliGpu = Quantity<struct MilliGpuTag>;

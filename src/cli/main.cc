@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/arguments.h"
-#include "cli/context.h"
-#include "cli/help.h"
-#include "cli/verbs.h"
-#include "codec/words.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "cli/verbs/help.h"
+#include "cli/verbs/verbs.h"
+#include "codec/words/words.h"
 
 namespace berth::cli {
 namespace {
@@ -99,9 +99,9 @@ int main(int argc, char** argv, std::span<const Verb> system_verbs) {
     context.out = style_of(1, {});
     context.err = style_of(2, {});
     const int code = run(context, {argv + (argc > 0 ? 1 : 0), argv + argc});
-    const Success printed = all_printed();
+    const base::Status printed = all_printed();
     if (printed) return code;
-    const int unprinted = report(context, printed.error());
+    const int unprinted = report(context, Failure::from(printed.error()));
     return code == kDone ? unprinted : code;
 }
 

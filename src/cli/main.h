@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "cli/verb.h"
+#include "cli/command_line/verb.h"
 
 namespace berth::cli {
 

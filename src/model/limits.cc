@@ -241,7 +241,8 @@ bool is_name(std::string_view text) {
 
 std::size_t control_length(std::string_view text) {
     struct Range {
-        std::string_view first, last;
+        std::string_view first;
+        std::string_view last;
     };
     static constexpr Range kRanges[] = {
         {"\xC2\x80", "\xC2\x9F"},          // C1

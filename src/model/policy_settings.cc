@@ -81,7 +81,10 @@ constexpr Form stale_grace() {
 constexpr Form park_after() {
     return {"time|never",
             [](Policy& policy, std::string_view text) -> Status {
-                if (text == kNever) return policy.park_after.reset(), Status{};
+                if (text == kNever) {
+                    policy.park_after.reset();
+                    return Status{};
+                }
                 BERTH_TRY(read, read_time(text, Duration{1}, kTimeMax));
                 policy.park_after = read;
                 return {};
@@ -134,7 +137,10 @@ constexpr Form part(std::string_view takes) {
 constexpr Form waste_budget() {
     return {"0-1|none",
             [](Policy& policy, std::string_view text) -> Status {
-                if (text == "none") return policy.waste_budget.reset(), Status{};
+                if (text == "none") {
+                    policy.waste_budget.reset();
+                    return Status{};
+                }
                 BERTH_TRY(read, read_part(text, 1000));
                 policy.waste_budget = read;
                 return {};

@@ -37,7 +37,9 @@ class Crowd {
     Life life(const Sums& before, TimePoint now) const;
 
     void restore(std::int64_t asked, std::int64_t may_have, const Sums& sums) {
-        asked_ = asked, may_have_ = may_have, sums_ = sums;
+        asked_ = asked;
+        may_have_ = may_have;
+        sums_ = sums;
     }
 
   private:

@@ -187,7 +187,8 @@ model::OrderEvidence Experts::kin_evidence(const Places& places, const Belief& b
     const auto likeness = static_cast<std::size_t>(alike);
     const Kin::Near near = kin_[likeness].near(places[likeness]);
     struct Told {
-        std::int64_t jobs = 0, unfinished = 0;
+        std::int64_t jobs = 0;
+        std::int64_t unfinished = 0;
     };
     const auto within = [&](Duration far) {
         Told told;

@@ -80,18 +80,23 @@ GpuMs completion_cost(Hazard&& hazard, std::size_t step) {
     constexpr std::int64_t kHardlyAny = kSure / 1024;  // so few go on that they change no cost
     // The least of (spent up to the end of a step) / (ended by then), over all steps from here.
     const GpuMs used = size_step_begin(step);
-    std::int64_t alive = kSure, ended = 0;
+    std::int64_t alive = kSure;
+    std::int64_t ended = 0;
     Int128 spent = 0;  // by those that ended
     Int128 least = size_step_begin(kSizeSteps);
     std::int64_t per = 1;
     for (; step < kSizeSteps && alive > kHardlyAny; ++step) {
-        const GpuMs begin = size_step_begin(step), end = size_step_begin(step + 1);
+        const GpuMs begin = size_step_begin(step);
+        const GpuMs end = size_step_begin(step + 1);
         const std::int64_t ends = std::max<std::int64_t>(part(alive, hazard(step)), 1);
         ended += ends;
         alive -= ends;
         spent += Int128{ends} * ((begin + end) / 2 - used);
         const Int128 all = spent + Int128{alive} * (end - used);
-        if (all * per < least * ended) least = all, per = ended;
+        if (all * per < least * ended) {
+            least = all;
+            per = ended;
+        }
         // What is spent only grows, and no more than all can end by it.
         if (all * per >= least * kSure) break;
     }

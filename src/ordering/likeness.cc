@@ -104,7 +104,8 @@ std::string stem_of_command(std::string_view command) { return stem(program(comm
 
 Likenesses likenesses_of(std::string_view project, std::string_view user, std::string_view name,
                          std::string_view command) {
-    const std::string called = stem(name), runs = stem(program(command));
+    const std::string called = stem(name);
+    const std::string runs = stem(program(command));
     return {hash({project, user}), called.empty() ? 0 : hash({project, user, called}),
             runs.empty() ? 0 : hash({project, "", "", runs})};
 }

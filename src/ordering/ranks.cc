@@ -20,7 +20,8 @@ constexpr std::size_t kNearStopped = 8;
 // Where they begin, but the first: the root of two more each.
 constexpr auto kStageBegins = [] {
     std::array<GpuMs, kStages> begins{};
-    GpuMs one = kFirstStage, other = kFirstStage * 1414 / 1000;
+    GpuMs one = kFirstStage;
+    GpuMs other = kFirstStage * 1414 / 1000;
     for (std::size_t at = 0; at < begins.size(); at += 2, one *= 2, other *= 2) {
         begins[at] = one;
         begins[at + 1] = other;
@@ -61,7 +62,10 @@ std::vector<ProjectId> Ranks::set_rules(std::span<const RulesOfProject> given) {
         const bool learned_before = own.is_learned();
         own.rules = rules;
         own.last_stage = last_stage(rules.tail);
-        if (!own.has_guards()) own.waits.reset(), own.fair.reset();
+        if (!own.has_guards()) {
+            own.waits.reset();
+            own.fair.reset();
+        }
         learns[id.index()] = own.is_learned() && !learned_before;
     }
     if (std::ranges::find(learns, true) == learns.end()) return changed;

@@ -109,7 +109,8 @@ class Views {
     const Hazards* all_;
     const Hazards* width_;
     // Of each step: who ended in it; who got to it, as far as is known no further.
-    std::array<ByReach, kSizeSteps> ended_{}, reached_{};
+    std::array<ByReach, kSizeSteps> ended_{};
+    std::array<ByReach, kSizeSteps> reached_{};
     std::array<ByReach, kSizeSteps> seen_;  // who got to its end, or ended in it; and `width`
     std::size_t steps_ = 0;  // beyond them kin tell nothing
     Knowledge knowledge_;

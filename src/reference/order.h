@@ -80,12 +80,19 @@ class Order {
     virtual Habits habits() const { return {}; }
     virtual Rank rank(const Standing& job) const = 0;
     // When `job`, if it goes on running or waiting as it does, changes its rank against others.
-    virtual TimePoint next_change(const Standing& job) const { return (void)job, kNever; }
+    virtual TimePoint next_change(const Standing& job) const {
+        (void)job;
+        return kNever;
+    }
     // For orders with a memory; before anybody's rank is asked.
-    virtual void notice(Happening happening, const Standing& job) { (void)happening, (void)job; }
+    virtual void notice(Happening happening, const Standing& job) {
+        (void)happening;
+        (void)job;
+    }
     // GPUs have been handed out: who started and who was paused, each in order of rank.
     virtual void settle(std::span<const Ticket> started, std::span<const Ticket> paused) {
-        (void)started, (void)paused;
+        (void)started;
+        (void)paused;
     }
     // Asked when all that happens at a moment has been noticed: may anybody's rank be another
     // because of what others did?

@@ -289,7 +289,10 @@ Result<model::Project> read_project(const Command& command, model::Project proje
                                                               {kInherit, std::nullopt}})},
         {"job_tail",
          [&project](const std::string& text) -> Status {
-             if (text == kInherit) return project.job_tail.reset(), Status{};
+             if (text == kInherit) {
+                 project.job_tail.reset();
+                 return Status{};
+             }
              return into_optional(project.job_tail, parse_int)(text);
          }},
         {"quota", into_optional(rights.quota, parse_gpus)},

@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "model/description.h"
-#include "simulation/trace.h"
+#include "simulation/trace/trace.h"
 
 namespace berth::case_study {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "simulation/core_audit.h"
+#include "simulation/core/core_audit.h"
 
 namespace berth::case_study {
 namespace {

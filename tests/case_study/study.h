@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "case_study/engineers.h"
-#include "simulation/report.h"
+#include "simulation/report/report.h"
 
 namespace berth::case_study {
 
@@ -22,7 +22,7 @@ struct Figures {
     double avg_jct_training_h = 0, avg_jct_others_h = 0;
     double longest_in_quota_wait_s = 0;  // of anybody
     std::int64_t pauses = 0;
-    double worst_rho = 0;  // of all jobs, builds too (simulation/metrics.h)
+    double worst_rho = 0;  // of all jobs, builds too (simulation/report/metrics.h)
 };
 
 struct Result {

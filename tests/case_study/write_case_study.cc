@@ -8,9 +8,9 @@
 #include <string>
 
 #include "case_study/study.h"
-#include "codec/state_writer.h"
-#include "codec/words.h"
-#include "simulation/chart_file.h"
+#include "codec/files/state_writer.h"
+#include "codec/words/words.h"
+#include "simulation/report/chart_file.h"
 
 namespace berth::case_study {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "codec/event_log.h"
-#include "codec/random_event.h"
+#include "codec/fields/random_event.h"
+#include "codec/log/event_log.h"
 
 namespace berth::tests {
 namespace {

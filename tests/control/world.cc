@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 #include "lifecycle/invariants.h"
 
 namespace berth::tests {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 #include "ports/store.h"
 
 namespace berth::tests {

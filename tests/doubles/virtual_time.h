@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "kube/client/timers.h"
+#include "kube/client/transport/timers.h"
 
 namespace berth::tests {
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/quantity.h"
-#include "codec/gpu_request.h"
-#include "codec/timestamp.h"
+#include "codec/words/gpu_request.h"
+#include "codec/words/timestamp.h"
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
 #include "model/mig.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "codec/json_api.h"
-#include "codec/policy_view.h"
+#include "codec/api/json_api.h"
+#include "codec/api/policy_view.h"
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
 

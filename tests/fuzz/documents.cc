@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "codec/job_file.h"
-#include "codec/json.h"
-#include "codec/json_api.h"
-#include "codec/json_reader.h"
-#include "codec/state_file.h"
-#include "codec/state_writer.h"
+#include "codec/api/json_api.h"
+#include "codec/files/job_file.h"
+#include "codec/files/state_file.h"
+#include "codec/files/state_writer.h"
+#include "codec/text/json.h"
+#include "codec/text/json_reader.h"
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
 

@@ -2,7 +2,7 @@
 //
 // A client's connection as the server holds it, over a real pair of sockets; and the address that a
 // request names.
-#include "api/http.h"
+#include "api/http/http.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <string>
 
-#include "api/http_connection.h"
+#include "api/http/http_connection.h"
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
 

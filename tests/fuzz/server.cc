@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/routes.h"
+#include "api/answers/routes.h"
 #include "cluster/ranks.h"
 #include "control/controller.h"
 #include "doubles/hand_clock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
-#include "vgpu/arbiter/order.h"
+#include "vgpu/arbiter/talk/order.h"
 
 namespace berth::fuzz {
 

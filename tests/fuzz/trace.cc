@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulation/trace.h"
+#include "simulation/trace/trace.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
 #include "model/limits.h"
-#include "simulation/speed_table.h"
+#include "simulation/speed/speed_table.h"
 
 namespace berth::fuzz {
 

@@ -76,6 +76,21 @@ class Includes(fixture.TreeTest):
         self.module("adapters/process", "USES base", launch='#include "adapters/sqlite/store.h"')
         self.assert_stops(self.check("check-includes"), "may not include adapters/sqlite/")
 
+    def test_folders_of_a_module_do_not_include_each_other_in_a_circle(self):
+        self.write("src/base/low/word.h", "#pragma once\n")
+        self.write("src/base/high/page.h", '#pragma once\n#include "base/low/word.h"\n')
+        self.assert_passes(self.check("check-includes"))
+        self.write("src/base/low/word.h", '#pragma once\n#include "base/high/page.h"\n')
+        self.assert_stops(self.check("check-includes"),
+                          "src/base/low/word.h:2: base/low and base/high include each other")
+
+    def test_tests_and_files_beside_the_folders_may(self):
+        self.write("src/base/text.h", '#pragma once\n#include "base/low/word.h"\n')
+        self.write("src/base/low/word.h", '#pragma once\n#include "base/text.h"\n')
+        self.write("src/base/high/page.h", '#pragma once\n#include "base/low/word.h"\n')
+        self.write("src/base/low/word_test.cc", '#include "base/high/page.h"\n')
+        self.assert_passes(self.check("check-includes"))
+
     def test_a_path_outside_the_modules_is_refused(self):
         self.module("model", "PURE USES base", job='#include "job.h"')
         self.assert_stops(self.check("check-includes"), '"job.h" does not start with a module')

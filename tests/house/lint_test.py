@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every finding of check-tidy and check-docs, provoked once."""
+"""Every finding of the checks in tools/, provoked once; includes: layering_test.py."""
+import json
+import shutil
 import unittest
 
 import fixture
@@ -114,6 +116,187 @@ class Tidy(fixture.TreeTest):
         members = "".join(f"    int f{number}() {{ return {number}; }}\n" for number in range(80))
         self.write("src/model/job.cc", SPDX + f"class Job {{\n{members}}};\n")
         self.assert_passes(self.check("check-tidy"))
+
+
+class Shape(fixture.TreeTest):
+    """Of a class a line each: its head, its members, its end, and as many of each function."""
+
+    LIST = "tools/above_limits.txt"
+
+    def setUp(self):
+        super().setUp()
+        self.module("model", "PURE", job="int job();")
+
+    def write_class(self, inside, outside):
+        self.write("src/model/job.h",
+                   HEADER + "class Job {\n" + "    int a();\n" * (inside - 2) + "};\n")
+        self.write("src/model/job.cc",
+                   SPDX + "std::pair<int, int> Job::run() {\n" + "    a();\n" * (outside - 2) +
+                   "}\n")
+
+    def write_sources(self, count):
+        for number in range(count - 1):  # with job.cc
+            self.write(f"src/model/a{number}.h", HEADER)
+
+    def test_a_folder_has_at_most_30_sources(self):
+        self.write_sources(30)
+        self.assert_passes(self.check("check-shape"))
+        self.write_sources(31)
+        self.assert_stops(self.check("check-shape"), "src/model: 31 sources, at most 30")
+
+    def test_a_folder_below_counts_for_itself(self):
+        self.write_sources(30)
+        self.write("src/model/words/word.h", HEADER)
+        self.assert_passes(self.check("check-shape"))
+
+    def test_a_class_has_at_most_250_lines_with_its_functions_elsewhere(self):
+        self.write_class(200, 50)
+        self.assert_passes(self.check("check-shape"))
+        self.write_class(200, 51)
+        self.assert_stops(self.check("check-shape"), "model/Job: 251 lines, at most 250")
+
+    def test_what_is_listed_may_stay_and_may_not_grow(self):
+        self.write_class(200, 100)
+        self.write(self.LIST, "# today\nclass model/Job 300\n")
+        self.assert_passes(self.check("check-shape"))
+        self.write_class(200, 101)
+        self.assert_stops(self.check("check-shape"), "model/Job: 301 lines, 300 in " + self.LIST)
+
+    def test_a_listed_figure_falls_with_what_it_counts(self):
+        self.write(self.LIST, "# today\nclass model/Job 300\n")
+        self.write_class(200, 90)
+        self.assert_stops(self.check("check-shape"), "fell to 290 lines; lower the number")
+        self.assert_passes(self.check("check-shape", "--lower"))
+        self.assertEqual((self.root / self.LIST).read_text(), "# today\nclass model/Job 290\n")
+        self.write_class(200, 50)
+        self.assert_stops(self.check("check-shape"), "no longer above 250 lines; remove its line")
+        self.assert_passes(self.check("check-shape", "--lower"))
+        self.assertEqual((self.root / self.LIST).read_text(), "# today\n")
+
+    def test_no_comma_joins_declarations_or_statements(self):
+        joined = [
+            "int a = 0, b = 1;",
+            "std::map<int, int> a, b;",
+            "class A {\n    void f(int x, int y), g();\n};",
+            "void f() {\n    a = 1, b = 2;\n}",
+            "bool f() { return a = read(), true; }",
+            "bool f() { return a && (b = read(), true); }",
+            "void f() {\n    visit([](int x) { g(x, 1), h(); });\n}",
+            "auto f = [](int x) { return x; }, g = f;",
+            "void f() {\n    if (a) b(), c();\n}",
+        ]
+        for text in joined:
+            with self.subTest(text):
+                self.write("src/model/job.cc", SPDX + text + "\n")
+                self.assert_stops(self.check("check-shape"), "a comma joins two declarations")
+
+    def test_commas_that_separate_are_free(self):
+        self.write("src/model/job.cc", SPDX + """
+#define PAIR(a, b) a, b
+template <typename A, typename B = std::pair<A, int>>
+class Job : public A, private B {
+  public:
+    Job(int a, int b) : a_(a), b_{b, 1}, c_([](int x, int y) { return x < y; }) {}
+    std::map<int, std::vector<int>> f(int a, int b = std::max(1, 2)) const;
+};
+enum class Tone { Good, Bad };
+constexpr int kSizes[] = {1, 2, 3};
+void f(std::initializer_list<int> a, bool (*g)(int, int)) {
+    for (int i = 0, n = 9; i < n; ++i, --n) g(i, n);
+    const auto [x, y] = std::pair{1, 2};
+    std::sort(a, [&](int p, int q) { return p < q && g(p, q); });
+    (call(a), ...);
+}
+""")
+        self.assert_passes(self.check("check-shape"))
+
+    def test_tests_may_join_statements(self):
+        self.write("src/model/job_test.cc", SPDX + "int a = 0, b = 1;\n")
+        self.assert_passes(self.check("check-shape"))
+
+
+@unittest.skipUnless(shutil.which("clang-tidy-19"), "clang-tidy-19 is not installed")
+class Complexity(fixture.TreeTest):
+    LIST = "tools/above_limits.txt"
+
+    def setUp(self):
+        super().setUp()
+        self.module("model", "PURE", job="int job();")
+        file = str(self.root / "src/model/job.cc")
+        command = {"directory": str(self.root), "command": f"c++ -c {file}", "file": file}
+        self.write("build/release/compile_commands.json", json.dumps([command]))
+
+    def write_function(self, depth):
+        """Each branch counts as deep as it lies: 1 + 2 + ... + depth."""
+        body = "".join(f"if (a > {number}) " for number in range(depth))
+        self.write("src/model/job.cc",
+                   SPDX + f"int run(int a) {{\n    {body}return 1;\n    return 0;\n}}\n")
+
+    def test_a_function_is_no_harder_to_follow_than_25(self):
+        self.write_function(6)
+        self.assert_passes(self.check("check-complexity"))
+        self.write_function(7)
+        self.assert_stops(self.check("check-complexity"),
+                          "model/run: 28 of cognitive complexity, at most 25")
+        self.write(self.LIST, "complexity model/run 28\n")
+        self.assert_passes(self.check("check-complexity"))
+        self.write_function(6)
+        self.assert_stops(self.check("check-complexity"), "remove its line `complexity`")
+
+    def test_what_it_cannot_read_is_a_finding(self):
+        self.write("src/model/job.cc", SPDX + "int run(\n")
+        self.assert_stops(self.check("check-complexity"), "cannot read")
+
+    def test_where_nothing_is_configured_it_says_that_it_skips(self):
+        (self.root / "build/release/compile_commands.json").unlink()
+        self.assertEqual(self.check("check-complexity")[0], 77)
+
+
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
+class Commits(fixture.TreeTest):
+    WHY = "Because."
+
+    def setUp(self):
+        super().setUp()
+        self.git("init", "--quiet", "repository")
+        self.root /= "repository"
+        self.commit("long before " * 9, "")
+        _, self.base = self.git("rev-parse", "HEAD")
+
+    def git(self, *arguments):
+        return self.run_command("git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments)
+
+    def commit(self, subject, body):
+        text = f"{subject}\n\n{body}"
+        self.assert_passes(self.git("commit", "--quiet", "--allow-empty", "-m", text))
+
+    def check_commits(self):
+        return self.check("check-commits", "--base", self.base.strip())
+
+    def test_a_subject_of_72_columns_with_a_body_passes_whatever_was_before(self):
+        self.commit("x" * 72, self.WHY)
+        self.assert_passes(self.check_commits())
+
+    def test_a_long_subject_is_named(self):
+        self.commit("x" * 73, self.WHY)
+        self.assert_stops(self.check_commits(), "a subject of 73 columns, at most 72: xxx")
+
+    def test_a_commit_says_why(self):
+        self.commit("core: a change", "")
+        self.assert_stops(self.check_commits(), "has no body that says why: core: a change")
+
+    def test_where_the_history_is_not_there_it_says_that_it_skips(self):
+        self.commit("core: a change", "")
+        self.git("clone", "--quiet", "--depth", "1", f"file://{self.root}", "../shallow")
+        (self.root.parent / "plain").mkdir()
+        cases = {"shallow": "the history does not reach back", "plain": "not a git repository"}
+        for folder, words in cases.items():
+            with self.subTest(folder):
+                self.root = self.root.parent / folder
+                code, said = self.check_commits()
+                self.assertEqual(code, 77, said)
+                self.assertIn("skipped: ", said)
+                self.assertIn(words, said)
 
 
 class Docs(fixture.TreeTest):

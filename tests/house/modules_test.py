@@ -17,6 +17,13 @@ class Modules(fixture.TreeTest):
         self.assert_passes(self.build("base_test"))
         self.assert_passes(self.ctest("-R", "unit.base.text", "--no-tests=error"))
 
+    def test_a_test_in_a_folder_of_its_module_is_named_by_it(self):
+        self.module("base", "PURE TESTS words/text_test.cc",
+                    text="int text(); int text() { return 1; }")
+        self.write("src/base/words/text_test.cc", CASE)
+        self.assert_passes(self.build("base_test"))
+        self.assert_passes(self.ctest("-R", r"unit\.base\.words\.text", "--no-tests=error"))
+
     def test_a_test_file_without_a_case_fails(self):
         self.module("base", "PURE TESTS text_test.cc", text="int text(); int text() { return 1; }")
         self.write("src/base/text_test.cc", "#include <doctest/doctest.h>\n")

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "codec/json_writer.h"
-#include "codec/state_writer.h"
+#include "codec/files/state_writer.h"
+#include "codec/text/json_writer.h"
 #include "kube/objects/walk.h"
 #include "model/policy_settings.h"
 

@@ -9,8 +9,8 @@
 #include "base/hash.h"
 #include "doubles/kube_api/server.h"
 #include "doubles/virtual_time.h"
-#include "kube/client/cache.h"
-#include "kube/client/reflector.h"
+#include "kube/client/caches/cache.h"
+#include "kube/client/caches/reflector.h"
 #include "kube/client/writes.h"
 #include "kube/objects/pod.h"
 

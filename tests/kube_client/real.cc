@@ -12,12 +12,12 @@
 #include <memory>
 #include <string>
 
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "doubles/steady_clock.h"
-#include "kube/client/cache.h"
-#include "kube/client/loop_timers.h"
-#include "kube/client/reflector.h"
-#include "kube/client/tls_dialer.h"
+#include "kube/client/caches/cache.h"
+#include "kube/client/caches/reflector.h"
+#include "kube/client/transport/loop_timers.h"
+#include "kube/client/transport/tls_dialer.h"
 #include "kube/client/writes.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"

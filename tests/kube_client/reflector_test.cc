@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a cache stays as the server is: one thing at a time. All of them at once: life.h.
-#include "kube/client/reflector.h"
+#include "kube/client/caches/reflector.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 #include "doubles/kube_api/server.h"
 #include "doubles/virtual_time.h"
-#include "kube/client/cache.h"
+#include "kube/client/caches/cache.h"
 #include "kube/objects/pod.h"
 
 using namespace berth;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How the client sends: how many at once, how long each lives, what it says of what became of it.
-#include "kube/client/requests.h"
+#include "kube/client/transport/requests.h"
 
 #include <doctest/doctest.h>
 

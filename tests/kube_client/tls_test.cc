@@ -14,9 +14,9 @@
 
 #include "doubles/kube_api/certificates.h"
 #include "doubles/steady_clock.h"
-#include "kube/client/loop_timers.h"
-#include "kube/client/requests.h"
-#include "kube/client/tls_dialer.h"
+#include "kube/client/transport/loop_timers.h"
+#include "kube/client/transport/requests.h"
+#include "kube/client/transport/tls_dialer.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::tests::kube_scheduler {
 

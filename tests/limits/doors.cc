@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "limits/doors.h"
 
-#include "codec/job_file.h"
-#include "codec/json_api.h"
-#include "codec/state_file.h"
+#include "codec/api/json_api.h"
+#include "codec/files/job_file.h"
+#include "codec/files/state_file.h"
 #include "control/world.h"
 #include "lifecycle/describe.h"
 #include "scenario/run.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 #include "lifecycle/invariants.h"
 #include "random_log.h"
 #include "scheduling/decide.h"

@@ -5,12 +5,12 @@
 // Each seed is a random stream of jobs: of three projects on two nodes, or of four in two
 // departments and two pools, with builds and services that are never paused. The real core plays it
 // in virtual time by count and by nodes, under the default order and under another one. Each run is
-// audited (simulation/core_audit.h): all jobs end, and no demand within a quota waits longer than
-// the grace.
+// audited (simulation/core/core_audit.h): all jobs end, and no demand within a quota waits longer
+// than the grace.
 #include "base/rng.h"
 #include "seeds.h"
-#include "simulation/core_audit.h"
-#include "simulation/core_replay.h"
+#include "simulation/core/core_audit.h"
+#include "simulation/core/core_replay.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "codec/state_file.h"
-#include "codec/state_writer.h"
+#include "codec/files/state_file.h"
+#include "codec/files/state_writer.h"
 #include "companion_lines.h"
 #include "lifecycle/describe.h"
 #include "lifecycle/invariants.h"

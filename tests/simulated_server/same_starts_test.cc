@@ -14,7 +14,7 @@
 #include "doubles/hand_clock.h"
 #include "doubles/memory_store.h"
 #include "doubles/recording_launcher.h"
-#include "simulation/core_replay.h"
+#include "simulation/core/core_replay.h"
 
 namespace berth::tests {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "simulation/trace.h"
+#include "simulation/trace/trace.h"
 
 namespace berth::simulation {
 

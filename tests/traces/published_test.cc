@@ -11,8 +11,8 @@
 #include <cmath>
 
 #include "reference/named.h"
-#include "simulation/audit.h"
-#include "simulation/metrics.h"
+#include "simulation/replay/audit.h"
+#include "simulation/report/metrics.h"
 #include "traces/public_traces.h"
 
 namespace berth::simulation {

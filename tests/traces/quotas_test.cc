@@ -9,9 +9,9 @@
 #include <cmath>
 #include <map>
 
-#include "simulation/core_audit.h"
-#include "simulation/metrics.h"
-#include "simulation/quota_figures.h"
+#include "simulation/core/core_audit.h"
+#include "simulation/core/quota_figures.h"
+#include "simulation/report/metrics.h"
 #include "traces/public_traces.h"
 
 namespace berth::simulation {

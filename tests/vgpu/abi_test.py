@@ -119,7 +119,7 @@ class Abi(unittest.TestCase):
             self.skipTest("no cudaTypedefs.h is here; tools/fetch-vendor-files fetches some")
         declared = {name for folder in folders for header in folder.glob("cuda*Typedefs.h")
                     for name in re.findall(r"\*PFN_(\w+)\)", header.read_text())}
-        table = (ROOT / "src/vgpu/interposer/lookup.cc").read_text()
+        table = (ROOT / "src/vgpu/interposer/hooks/lookup.cc").read_text()
         hooks = re.findall(r"BERTH_HOOK\((\w+),\s*(\w+),\s*(\d+),\s*(\w+)\)", table)
         self.assertGreater(len(hooks), 80)
         stream = re.compile(r"_pt[ds][sz]$")
@@ -130,7 +130,7 @@ class Abi(unittest.TestCase):
             self.assertEqual(per_thread == "true", bool(stream.search(exported)), exported)
         newest = max(int(version) for folder in folders for version in re.findall(
             r"define CUDA_VERSION (\d+)", (folder / "cuda.h").read_text()))
-        known = (ROOT / "src/vgpu/interposer/lookup.h").read_text()
+        known = (ROOT / "src/vgpu/interposer/hooks/lookup.h").read_text()
         self.assertGreaterEqual(int(re.search(r"kKnownVersion = (\d+)", known)[1]), newest)
 
 

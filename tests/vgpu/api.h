@@ -164,7 +164,8 @@ class PrimaryContext {
 // Used on the first GPU, by everybody, as cuMemGetInfo says.
 std::uint64_t used_bytes();
 
-// The test kernels (src/vgpu/software_driver/module.h) as PTX, of which a real driver makes code.
+// The test kernels (src/vgpu/software_driver/work/module.h) as PTX, of which a real driver makes
+// code.
 const char* kernels();
 
 }  // namespace berth::test_vgpu

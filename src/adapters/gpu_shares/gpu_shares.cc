@@ -7,10 +7,10 @@
 #include <chrono>
 #include <filesystem>
 
-#include "adapters/gpu_shares/driver_limits.h"
-#include "adapters/gpu_shares/loadable.h"
-#include "adapters/gpu_shares/share_proof.h"
-#include "adapters/gpu_shares/software_gpus.h"
+#include "adapters/gpu_shares/keepers/driver_limits.h"
+#include "adapters/gpu_shares/programs/loadable.h"
+#include "adapters/gpu_shares/proof/share_proof.h"
+#include "adapters/gpu_shares/terms/software_gpus.h"
 
 namespace berth::gpu_shares {
 namespace {

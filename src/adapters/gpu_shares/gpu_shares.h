@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "adapters/gpu_shares/back_end.h"
-#include "adapters/gpu_shares/escapes.h"
-#include "adapters/gpu_shares/freezers.h"
-#include "adapters/gpu_shares/interposed_shares.h"
-#include "adapters/gpu_shares/share_keeper.h"
-#include "adapters/gpu_shares/tenants.h"
+#include "adapters/gpu_shares/keepers/back_end.h"
+#include "adapters/gpu_shares/keepers/interposed_shares.h"
+#include "adapters/gpu_shares/keepers/share_keeper.h"
+#include "adapters/gpu_shares/pausing/freezers.h"
+#include "adapters/gpu_shares/proof/escapes.h"
+#include "adapters/gpu_shares/terms/tenants.h"
 #include "ports/launcher.h"
 #include "ports/share_use.h"
 

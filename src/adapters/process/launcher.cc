@@ -164,7 +164,7 @@ void ProcessLauncher::stop(AttemptId id, ports::StopReason reason, base::Duratio
 // that stands still at the end of its time all the same is killed, as is a cancelled one that
 // cannot be reached; what is below it dies with it, or is killed by its spawner or us.
 void ProcessLauncher::insist(const AttemptRef& attempt, base::Duration patience) {
-    constexpr base::Duration kAgain{500};
+    static constexpr base::Duration kAgain{500};
     spawner_.wake();
     wake_supervisor(machine_.jobs_dir, attempt->id);
     attempt->patience.expires_after(patience);

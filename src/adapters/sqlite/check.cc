@@ -7,7 +7,7 @@
 #include "adapters/sqlite/log_end.h"
 #include "adapters/sqlite/schema.h"
 #include "adapters/sqlite/stored_events.h"
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 #include "lifecycle/check.h"
 
 namespace berth::adapters::sqlite {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 #include "runtime/random_name.h"
 
 namespace berth::adapters::sqlite {

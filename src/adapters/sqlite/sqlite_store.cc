@@ -14,7 +14,7 @@
 #include "adapters/sqlite/log_end.h"
 #include "adapters/sqlite/room.h"
 #include "adapters/sqlite/schema.h"
-#include "codec/event_log.h"
+#include "codec/log/event_log.h"
 
 namespace berth::adapters::sqlite {
 namespace {
@@ -101,12 +101,26 @@ class SqliteStore final : public ports::Store {
     std::optional<model::LogBegun> begins_;
     std::string text_;  // reused for each row that is written
     std::array<std::size_t, kEventsAtOnce> ends_{};  // of the events in it
-    Statement begin_, begin_reading_, commit_, rollback_;
-    Statement insert_event_, insert_events_, select_events_, select_events_of_job_;
-    Statement insert_launch_, select_launch_;
-    Statement insert_finished_, select_finished_, list_finished_, list_finished_of_project_;
-    Statement insert_snapshot_, select_snapshot_, delete_snapshots_;
-    Statement insert_key_, select_key_, delete_keys_;
+    Statement begin_;
+    Statement begin_reading_;
+    Statement commit_;
+    Statement rollback_;
+    Statement insert_event_;
+    Statement insert_events_;
+    Statement select_events_;
+    Statement select_events_of_job_;
+    Statement insert_launch_;
+    Statement select_launch_;
+    Statement insert_finished_;
+    Statement select_finished_;
+    Statement list_finished_;
+    Statement list_finished_of_project_;
+    Statement insert_snapshot_;
+    Statement select_snapshot_;
+    Statement delete_snapshots_;
+    Statement insert_key_;
+    Statement select_key_;
+    Statement delete_keys_;
 };
 
 Status SqliteStore::prepare(std::optional<model::LogBegun> begins) {

@@ -8,8 +8,8 @@
 
 #include "adapters/process/jobs_folder.h"
 #include "app/berth/log_verbs.h"
-#include "cli/arguments.h"
-#include "cli/context.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
 
 namespace berth::app {
 namespace {

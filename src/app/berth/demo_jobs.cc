@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "api/access.h"
+#include "api/http/access.h"
 
 namespace berth::app {
 namespace {

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "app/berth/up.h"
-#include "cli/arguments.h"
-#include "cli/client.h"
-#include "cli/context.h"
+#include "cli/client/client.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
 
 namespace berth::app {
 namespace {

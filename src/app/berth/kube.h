@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/verb.h"
-#include "kube/client/access.h"
+#include "cli/command_line/verb.h"
+#include "kube/client/identity/access.h"
 
 namespace berth::app {
 

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "app/berth/kube.h"
-#include "cli/arguments.h"
-#include "cli/context.h"
-#include "cli/yaml_text.h"
-#include "codec/json.h"
-#include "kube/client/kubeconfig_files.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "cli/terminal/yaml_text.h"
+#include "codec/text/json.h"
+#include "kube/client/identity/kubeconfig_files.h"
 #include "kube/install/install.h"
 
 namespace berth::app {

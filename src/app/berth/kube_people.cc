@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "app/berth/kube.h"
-#include "cli/arguments.h"
-#include "cli/context.h"
-#include "cli/job_table.h"
-#include "cli/job_text.h"
-#include "cli/output.h"
-#include "codec/words.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "cli/command_line/output.h"
+#include "cli/pages/job_table.h"
+#include "cli/pages/job_text.h"
+#include "codec/words/words.h"
 #include "kube/people/asking.h"
 #include "kube/people/documents.h"
 #include "kube/people/share_page.h"

@@ -13,13 +13,13 @@
 #include <random>
 
 #include "adapters/system_clock/system_clock.h"
-#include "api/http_server.h"
+#include "api/http/http_server.h"
 #include "app/berth/kube.h"
 #include "app/berth/scheduler_pages.h"
-#include "cli/arguments.h"
-#include "cli/context.h"
-#include "kube/client/loop_timers.h"
-#include "kube/client/tls_dialer.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "kube/client/transport/loop_timers.h"
+#include "kube/client/transport/tls_dialer.h"
 #include "kube/install/credential_program.h"
 #include "kube/scheduler/replica.h"
 

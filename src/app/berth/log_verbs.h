@@ -3,7 +3,7 @@
 // The verbs that look after the files of a server: its event log and what lies beside it.
 #pragma once
 
-#include "cli/verb.h"
+#include "cli/command_line/verb.h"
 
 namespace berth::app {
 

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "api/problem.h"
+#include "api/http/problem.h"
 
 namespace berth::app {
 namespace {

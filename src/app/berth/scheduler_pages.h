@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/http.h"
+#include "api/http/http.h"
 #include "base/result.h"
 #include "kube/scheduler/metrics.h"
 

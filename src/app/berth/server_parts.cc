@@ -15,7 +15,7 @@
 #include "adapters/process/launcher.h"
 #include "adapters/simulated_gpu/simulated_gpu.h"
 #include "adapters/simulated_launcher/simulated_launcher.h"
-#include "cli/text_file.h"
+#include "cli/terminal/text_file.h"
 #include "runtime/folder.h"
 #include "supervision/address.h"
 

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "app/berth/serve.h"
-#include "cli/arguments.h"
-#include "cli/context.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
 #include "model/policy_settings.h"
 
 namespace berth::app {

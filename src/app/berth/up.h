@@ -3,7 +3,7 @@
 // The verbs that need the server itself: berth up and berth down.
 #pragma once
 
-#include "cli/verb.h"
+#include "cli/command_line/verb.h"
 
 namespace berth::app {
 

@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "app/supervisor/log_limit.h"
+#include "app/supervisor/output/log_limit.h"
 #include "app/supervisor/supervisor.h"
 
 namespace berth::supervisor {

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/supervisor/brood.h"
+#include "app/supervisor/processes/brood.h"
 #include "app/supervisor/supervisor.h"
 #include "supervision/frame.h"
 #include "supervision/mark.h"

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/supervisor/pause_signal.h"
-#include "app/supervisor/process_tree.h"
+#include "app/supervisor/processes/pause_signal.h"
+#include "app/supervisor/processes/process_tree.h"
 #include "app/supervisor/supervisor.h"
 #include "supervision/processes.h"
 

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "app/supervisor/environment.h"
-#include "app/supervisor/pause_signal.h"
+#include "app/supervisor/processes/environment.h"
+#include "app/supervisor/processes/pause_signal.h"
 #include "supervision/address.h"
 #include "supervision/shortage.h"
 

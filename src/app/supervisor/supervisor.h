@@ -27,12 +27,12 @@
 #include <string>
 #include <vector>
 
-#include "app/supervisor/connection.h"
-#include "app/supervisor/listening.h"
-#include "app/supervisor/log_limit.h"
-#include "app/supervisor/relay.h"
-#include "app/supervisor/spawn.h"
-#include "app/supervisor/status_lines.h"
+#include "app/supervisor/output/log_limit.h"
+#include "app/supervisor/output/relay.h"
+#include "app/supervisor/processes/spawn.h"
+#include "app/supervisor/talk/connection.h"
+#include "app/supervisor/talk/listening.h"
+#include "app/supervisor/talk/status_lines.h"
 #include "supervision/freezing.h"
 #include "supervision/order.h"
 #include "supervision/status_file.h"

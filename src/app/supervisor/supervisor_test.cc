@@ -13,11 +13,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/supervisor/environment.h"
-#include "app/supervisor/log_file.h"
-#include "app/supervisor/log_limit.h"
-#include "app/supervisor/pause_signal.h"
-#include "app/supervisor/status_lines.h"
+#include "app/supervisor/output/log_file.h"
+#include "app/supervisor/output/log_limit.h"
+#include "app/supervisor/processes/environment.h"
+#include "app/supervisor/processes/pause_signal.h"
+#include "app/supervisor/talk/status_lines.h"
 #include "supervision/processes.h"
 #include "supervision/status_file.h"
 

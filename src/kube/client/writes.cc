@@ -2,8 +2,8 @@
 #include "kube/client/writes.h"
 
 #include "base/percent.h"
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::kube::client {
 namespace {

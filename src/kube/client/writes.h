@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/client/requests.h"
+#include "kube/client/transport/requests.h"
 
 namespace berth::kube::client {
 

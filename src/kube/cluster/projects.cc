@@ -6,7 +6,7 @@ namespace berth::kube::cluster {
 bool Projects::set_namespace(const std::string& name, const objects::Labels* labels) {
     const std::string* label = labels == nullptr ? nullptr : objects::find(*labels, kProjectLabel);
     const auto known = labelled_.find(name);
-    if (label == nullptr) return known != labelled_.end() && (labelled_.erase(known), true);
+    if (label == nullptr) return labelled_.erase(name) > 0;
     if (known != labelled_.end() && known->second == *label) return false;
     labelled_[name] = *label;
     return true;

@@ -5,7 +5,7 @@
 // and it may ask the user.
 #pragma once
 
-#include "kube/client/credentials.h"
+#include "kube/client/identity/credentials.h"
 
 namespace berth::kube::install {
 

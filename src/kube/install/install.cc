@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "kube/client/writes.h"
 #include "kube/install/definitions.h"
 #include "kube/install/paused.h"

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/percent.h"
-#include "codec/json.h"
+#include "codec/text/json.h"
 #include "kube/install/definitions.h"
 
 namespace berth::kube::install {

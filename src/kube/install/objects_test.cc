@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "codec/json.h"
+#include "codec/text/json.h"
 
 using namespace berth;
 using namespace berth::kube::install;

@@ -24,7 +24,7 @@ base::Result<std::string> read_page(const std::string& body, objects::WorkloadKi
     objects::each_field(reader, [&](std::string_view key) {
         if (key == "metadata") {
             objects::each_field(reader, [&](std::string_view inner) {
-                return inner == "continue" && (more = reader.read_text(), true);
+                return inner == "continue" && objects::read_into(more, reader.read_text());
             });
             return true;
         }

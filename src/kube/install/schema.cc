@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "codec/words.h"
+#include "codec/words/words.h"
 #include "kube/install/setting_rules.h"
 #include "kube/objects/spec_fields.h"
 #include "model/limits.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::kube::install {
 

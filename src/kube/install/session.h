@@ -13,10 +13,10 @@
 
 #include "adapters/system_clock/system_clock.h"
 #include "base/result.h"
-#include "kube/client/access.h"
-#include "kube/client/loop_timers.h"
-#include "kube/client/requests.h"
-#include "kube/client/tls_dialer.h"
+#include "kube/client/identity/access.h"
+#include "kube/client/transport/loop_timers.h"
+#include "kube/client/transport/requests.h"
+#include "kube/client/transport/tls_dialer.h"
 #include "kube/install/credential_program.h"
 
 namespace berth::kube::install {

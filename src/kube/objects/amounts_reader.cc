@@ -19,7 +19,10 @@ Amounts read_thousandths(codec::JsonReader& reader, MetaPools& pools) {
     each_field(reader, [&](std::string_view key) {
         const Word resource = pools.words.keep(key);
         const auto value = parse_quantity(read_quantity_text(reader));
-        if (!value) return reader.fail("wanted a quantity"), true;
+        if (!value) {
+            reader.fail("wanted a quantity");
+            return true;
+        }
         amounts.set(resource, *value);
         return true;
     });

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/json_reader.h"
+#include "codec/text/json_reader.h"
 #include "kube/objects/meta.h"
 #include "model/node.h"
 #include "model/policy_settings.h"

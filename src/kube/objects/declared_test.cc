@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "codec/state_file.h"
+#include "codec/files/state_file.h"
 #include "kube/objects/spec_fields.h"
 #include "model/description.h"
 

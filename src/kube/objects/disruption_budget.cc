@@ -35,7 +35,7 @@ Selector read_selector(JsonReader& reader, MetaPools& pools) {
 // One that is not as it should be must not keep the others of its list from being read.
 void read_spec(JsonReader spec, MetaPools& pools, DisruptionBudget& budget) {
     each_field(spec, [&](std::string_view key) {
-        return key == "selector" && (budget.selector = read_selector(spec, pools), true);
+        return key == "selector" && read_into(budget.selector, read_selector(spec, pools));
     });
     if (spec.is_failed()) budget.problem = spec.error();
 }
@@ -61,7 +61,7 @@ bool holds(const Requirement& requirement, const Labels& labels) {
 DisruptionBudget read_disruption_budget(JsonReader& reader, MetaPools& pools) {
     DisruptionBudget budget;
     each_field(reader, [&](std::string_view key) {
-        if (key == "metadata") return budget.meta = read_meta(reader, pools), true;
+        if (key == "metadata") return read_into(budget.meta, read_meta(reader, pools));
         if (key == "spec") read_spec(reader, pools, budget);
         return false;
     });

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 #include "kube/objects/walk.h"
 
 namespace berth::kube::objects {
@@ -62,7 +62,7 @@ std::int32_t read_index(codec::JsonReader& reader) {
 Labels read_labels(codec::JsonReader& reader, MetaPools& pools, std::int32_t& index) {
     Labels labels;
     each_field(reader, [&](std::string_view key) {
-        if (is_index(key)) return index = read_index(reader), true;
+        if (is_index(key)) return read_into(index, read_index(reader));
         if (!is_kept_label(key)) return false;
         Label& label = labels.emplace_back();
         label.key = pools.words.keep(key);
@@ -83,14 +83,14 @@ Interned<Owner> read_controller(codec::JsonReader& reader, MetaPools& pools) {
         Owner owner;
         bool is_controller = false;
         each_field(reader, [&](std::string_view key) {
-            if (key == "apiVersion") return owner.api_version = read_word(reader, pools), true;
-            if (key == "kind") return owner.kind = read_word(reader, pools), true;
-            if (key == "name") return owner.name = reader.read_text(), true;
+            if (key == "apiVersion") return read_into(owner.api_version, read_word(reader, pools));
+            if (key == "kind") return read_into(owner.kind, read_word(reader, pools));
+            if (key == "name") return read_into(owner.name, reader.read_text());
             if (key == "uid") {
                 owner.uid = Uid::parse(reader.read_text()).value_or(Uid{});
                 return true;
             }
-            if (key == "controller") return is_controller = reader.read_bool(), true;
+            if (key == "controller") return read_into(is_controller, reader.read_bool());
             return false;
         });
         if (is_controller) controller = pools.owners.keep(std::move(owner));
@@ -160,22 +160,25 @@ Word read_word(codec::JsonReader& reader, MetaPools& pools) {
 
 std::optional<base::TimePoint> read_time(codec::JsonReader& reader) {
     const auto time = codec::parse_time(reader.read_text());
-    if (!time) return reader.fail("wanted a time"), std::nullopt;
+    if (!time) {
+        reader.fail("wanted a time");
+        return std::nullopt;
+    }
     return *time;
 }
 
 Meta read_meta(codec::JsonReader& reader, MetaPools& pools) {
     Meta meta;
     each_field(reader, [&](std::string_view key) {
-        if (key == "name") return meta.name = reader.read_text(), true;
-        if (key == "namespace") return meta.name_space = read_word(reader, pools), true;
+        if (key == "name") return read_into(meta.name, reader.read_text());
+        if (key == "namespace") return read_into(meta.name_space, read_word(reader, pools));
         if (key == "uid") {
             meta.uid = Uid::parse(reader.read_text()).value_or(Uid{});
             return true;
         }
-        if (key == "resourceVersion") return meta.version = reader.read_text(), true;
-        if (key == "creationTimestamp") return meta.created = read_time(reader), true;
-        if (key == "deletionTimestamp") return meta.deletion = read_time(reader), true;
+        if (key == "resourceVersion") return read_into(meta.version, reader.read_text());
+        if (key == "creationTimestamp") return read_into(meta.created, read_time(reader));
+        if (key == "deletionTimestamp") return read_into(meta.deletion, read_time(reader));
         if (key == "labels") {
             meta.labels = kept(read_labels(reader, pools, meta.index), pools);
             return true;
@@ -184,7 +187,7 @@ Meta read_meta(codec::JsonReader& reader, MetaPools& pools) {
             meta.annotations = kept(read_annotations(reader, pools), pools);
             return true;
         }
-        if (key == "ownerReferences") return meta.owner = read_controller(reader, pools), true;
+        if (key == "ownerReferences") return read_into(meta.owner, read_controller(reader, pools));
         return false;
     });
     if (!meta.uid || meta.name.empty()) reader.fail("wanted an object with a name and a uid");
@@ -194,7 +197,7 @@ Meta read_meta(codec::JsonReader& reader, MetaPools& pools) {
 Meta read_object_meta(codec::JsonReader& reader, MetaPools& pools) {
     Meta meta;
     each_field(reader, [&](std::string_view key) {
-        if (key == "metadata") return meta = read_meta(reader, pools), true;
+        if (key == "metadata") return read_into(meta, read_meta(reader, pools));
         return false;
     });
     if (!meta.uid) reader.fail("wanted an object with metadata");

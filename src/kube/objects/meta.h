@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/quantity.h"
-#include "codec/json_reader.h"
+#include "codec/text/json_reader.h"
 #include "kube/objects/interned.h"
 
 namespace berth::kube::objects {

@@ -12,16 +12,16 @@ namespace {
 void read_taint(codec::JsonReader& reader, MetaPools& pools, Node& node) {
     Taint& taint = node.taints.emplace_back();
     each_field(reader, [&](std::string_view key) {
-        if (key == "key") return taint.key = read_word(reader, pools), true;
-        if (key == "value") return taint.value = read_word(reader, pools), true;
-        if (key == "effect") return taint.effect = read_word(reader, pools), true;
+        if (key == "key") return read_into(taint.key, read_word(reader, pools));
+        if (key == "value") return read_into(taint.value, read_word(reader, pools));
+        if (key == "effect") return read_into(taint.effect, read_word(reader, pools));
         return false;
     });
 }
 
 void read_node_spec(codec::JsonReader& reader, MetaPools& pools, Node& node) {
     each_field(reader, [&](std::string_view key) {
-        if (key == "unschedulable") return node.is_unschedulable = reader.read_bool(), true;
+        if (key == "unschedulable") return read_into(node.is_unschedulable, reader.read_bool());
         if (key == "taints") {
             each_item(reader, [&] { read_taint(reader, pools, node); });
             return true;
@@ -35,9 +35,9 @@ void read_ready(codec::JsonReader& reader, Node& node) {
     bool is_true = false;
     std::optional<base::TimePoint> since;
     each_field(reader, [&](std::string_view key) {
-        if (key == "type") return is_about_ready = reader.read_text() == "Ready", true;
-        if (key == "status") return is_true = reader.read_text() == "True", true;
-        if (key == "lastTransitionTime") return since = read_time(reader), true;
+        if (key == "type") return read_into(is_about_ready, reader.read_text() == "Ready");
+        if (key == "status") return read_into(is_true, reader.read_text() == "True");
+        if (key == "lastTransitionTime") return read_into(since, read_time(reader));
         return false;
     });
     if (!is_about_ready) return;
@@ -64,9 +64,15 @@ void read_node_status(codec::JsonReader& reader, NodePools& pools, Node& node) {
 Node read_node(codec::JsonReader& reader, NodePools& pools) {
     Node node;
     each_field(reader, [&](std::string_view key) {
-        if (key == "metadata") return node.meta = read_meta(reader, pools.meta), true;
-        if (key == "spec") return read_node_spec(reader, pools.meta, node), true;
-        if (key == "status") return read_node_status(reader, pools, node), true;
+        if (key == "metadata") return read_into(node.meta, read_meta(reader, pools.meta));
+        if (key == "spec") {
+            read_node_spec(reader, pools.meta, node);
+            return true;
+        }
+        if (key == "status") {
+            read_node_status(reader, pools, node);
+            return true;
+        }
         return false;
     });
     if (!node.meta.uid) reader.fail("wanted a node with metadata");

@@ -29,8 +29,9 @@ struct Resources {
 Resources read_resources(JsonReader& reader, MetaPools& pools) {
     Resources resources;
     each_field(reader, [&](std::string_view key) {
-        if (key == "requests") return resources.requests = read_thousandths(reader, pools), true;
-        if (key == "limits") return resources.limits = read_thousandths(reader, pools), true;
+        if (key == "requests")
+            return read_into(resources.requests, read_thousandths(reader, pools));
+        if (key == "limits") return read_into(resources.limits, read_thousandths(reader, pools));
         return false;
     });
     return resources;
@@ -94,8 +95,11 @@ class SpecReader {
 
     Requests read(Pod& pod) {
         each_field(reader_, [&](std::string_view key) {
-            if (key == "nodeName") return pod.node = word(), true;
-            if (key == "schedulingGates") return read_gates(pod.is_gated), true;
+            if (key == "nodeName") return read_into(pod.node, word());
+            if (key == "schedulingGates") {
+                read_gates(pod.is_gated);
+                return true;
+            }
             return take_scheduling(key) || take_requests(key) || take_node(key);
         });
         ask_.requests = requests_.total();
@@ -110,17 +114,18 @@ class SpecReader {
     Word word() { return read_word(reader_, pools_.meta); }
 
     bool take_scheduling(std::string_view key) {
-        if (key == "schedulerName") return ask_.scheduler = word(), true;
+        if (key == "schedulerName") return read_into(ask_.scheduler, word());
         if (key == "priority") {
             ask_.priority = static_cast<std::int32_t>(reader_.read_int());
             return true;
         }
-        if (key == "priorityClassName") return ask_.priority_class = word(), true;
+        if (key == "priorityClassName") return read_into(ask_.priority_class, word());
         if (key == "preemptionPolicy") {
             ask_.may_preempt = reader_.read_text() != "Never";
             return true;
         }
-        if (key == "terminationGracePeriodSeconds") return ask_.grace_s = reader_.read_int(), true;
+        if (key == "terminationGracePeriodSeconds")
+            return read_into(ask_.grace_s, reader_.read_int());
         return false;
     }
 
@@ -139,7 +144,10 @@ class SpecReader {
             if (!is_template_) requests_.pod_level.limits = {};
             return true;
         }
-        if (key == "volumes") return read_volumes(), true;
+        if (key == "volumes") {
+            read_volumes();
+            return true;
+        }
         if (key == "resourceClaims") {
             each_item(reader_, [&] {
                 note(Unsupported::ResourceClaim);
@@ -151,10 +159,22 @@ class SpecReader {
     }
 
     bool take_node(std::string_view key) {
-        if (key == "nodeSelector") return read_node_selector(), true;
-        if (key == "affinity") return read_affinity(), true;
-        if (key == "tolerations") return read_tolerations(), true;
-        if (key == "topologySpreadConstraints") return read_spread(), true;
+        if (key == "nodeSelector") {
+            read_node_selector();
+            return true;
+        }
+        if (key == "affinity") {
+            read_affinity();
+            return true;
+        }
+        if (key == "tolerations") {
+            read_tolerations();
+            return true;
+        }
+        if (key == "topologySpreadConstraints") {
+            read_spread();
+            return true;
+        }
         return false;
     }
 
@@ -172,7 +192,7 @@ class SpecReader {
     Container& read_container() {
         Container container;
         each_field(reader_, [&](std::string_view key) {
-            if (key == "name") return container.name = word(), true;
+            if (key == "name") return read_into(container.name, word());
             if (key == "resources") {
                 Resources resources = read_resources(reader_, pools_.meta);
                 container.requests = std::move(resources.requests);
@@ -183,7 +203,10 @@ class SpecReader {
                 container.is_sidecar = reader_.read_text() == "Always";
                 return true;
             }
-            if (key == "ports") return read_ports(), true;
+            if (key == "ports") {
+                read_ports();
+                return true;
+            }
             return false;
         });
         return requests_.containers.emplace_back(std::move(container));
@@ -222,10 +245,17 @@ class SpecReader {
 
     void read_affinity() {
         each_field(reader_, [&](std::string_view key) {
-            if (key == "nodeAffinity") return read_node_affinity(), true;
-            if (key == "podAffinity") return read_pod_affinity(Unsupported::PodAffinity), true;
+            if (key == "nodeAffinity") {
+                read_node_affinity();
+                return true;
+            }
+            if (key == "podAffinity") {
+                read_pod_affinity(Unsupported::PodAffinity);
+                return true;
+            }
             if (key == "podAntiAffinity") {
-                return read_pod_affinity(Unsupported::PodAntiAffinity), true;
+                read_pod_affinity(Unsupported::PodAntiAffinity);
+                return true;
             }
             return false;
         });
@@ -273,15 +303,15 @@ class SpecReader {
             Toleration toleration;
             bool is_known = true;
             each_field(reader_, [&](std::string_view key) {
-                if (key == "key") return toleration.key = word(), true;
+                if (key == "key") return read_into(toleration.key, word());
                 if (key == "operator") {
                     const std::string_view op = reader_.read_text();
                     toleration.is_exists = op == "Exists";
                     is_known = toleration.is_exists || op == "Equal" || op.empty();
                     return true;
                 }
-                if (key == "value") return toleration.value = word(), true;
-                if (key == "effect") return toleration.effect = word(), true;
+                if (key == "value") return read_into(toleration.value, word());
+                if (key == "effect") return read_into(toleration.effect, word());
                 return false;
             });
             // tolerationSeconds says how long it stays, which is not the scheduler's business.
@@ -343,9 +373,9 @@ void read_condition(JsonReader& reader, MetaPools& pools, Pod& pod, PodStatus& s
             is_resize = type == "PodResizePending";
             return true;
         }
-        if (key == "status") return is_false = reader.read_text() == "False", true;
-        if (key == "reason") return reason = read_word(reader, pools), true;
-        if (key == "lastTransitionTime") return since = read_time(reader), true;
+        if (key == "status") return read_into(is_false, reader.read_text() == "False");
+        if (key == "reason") return read_into(reason, read_word(reader, pools));
+        if (key == "lastTransitionTime") return read_into(since, read_time(reader));
         return false;
     });
     if (is_resize) status.is_resize_infeasible = *reason == "Infeasible";
@@ -357,7 +387,7 @@ void read_condition(JsonReader& reader, MetaPools& pools, Pod& pod, PodStatus& s
 Report read_report(JsonReader& reader, MetaPools& pools) {
     Report report;
     each_field(reader, [&](std::string_view key) {
-        if (key == "name") return report.container = read_word(reader, pools), true;
+        if (key == "name") return read_into(report.container, read_word(reader, pools));
         if (key == "allocatedResources") {
             report.requests.raise_to(read_thousandths(reader, pools));
             return true;
@@ -385,8 +415,9 @@ Amounts of_pod_level(const Amounts& all) {
 PodStatus read_status(JsonReader& reader, MetaPools& pools, Pod& pod) {
     PodStatus status;
     each_field(reader, [&](std::string_view key) {
-        if (key == "phase") return pod.phase = read_phase(reader), true;
-        if (key == "nominatedNodeName") return pod.nominated_node = read_word(reader, pools), true;
+        if (key == "phase") return read_into(pod.phase, read_phase(reader));
+        if (key == "nominatedNodeName")
+            return read_into(pod.nominated_node, read_word(reader, pools));
         if (key == "conditions") {
             each_item(reader, [&] { read_condition(reader, pools, pod, status); });
             return true;
@@ -448,9 +479,9 @@ Pod read_pod(codec::JsonReader& reader, PodPools& pools) {
     Requests requests;
     PodStatus status;
     each_field(reader, [&](std::string_view key) {
-        if (key == "metadata") return pod.meta = read_meta(reader, pools.meta), true;
-        if (key == "spec") return requests = SpecReader(reader, pools).read(pod), true;
-        if (key == "status") return status = read_status(reader, pools.meta, pod), true;
+        if (key == "metadata") return read_into(pod.meta, read_meta(reader, pools.meta));
+        if (key == "spec") return read_into(requests, SpecReader(reader, pools).read(pod));
+        if (key == "status") return read_into(status, read_status(reader, pools.meta, pod));
         return false;
     });
     if (!pod.meta.uid) reader.fail("wanted a pod with metadata");
@@ -464,10 +495,13 @@ PodTemplate read_template(codec::JsonReader& reader, PodPools& pools) {
     Pod pod;
     PodTemplate made;
     each_field(reader, [&](std::string_view key) {
-        if (key == "spec") return SpecReader(reader, pools, true).read(pod), true;
+        if (key == "spec") {
+            SpecReader(reader, pools, true).read(pod);
+            return true;
+        }
         if (key != "metadata") return false;
         each_field(reader, [&](std::string_view inner) {
-            return inner == "labels" && (made.labels = read_labels(reader, pools.meta), true);
+            return inner == "labels" && read_into(made.labels, read_labels(reader, pools.meta));
         });
         return true;
     });
@@ -478,8 +512,8 @@ PodTemplate read_template(codec::JsonReader& reader, PodPools& pools) {
 Requirement read_requirement(codec::JsonReader& reader, MetaPools& pools) {
     Requirement requirement;
     each_field(reader, [&](std::string_view key) {
-        if (key == "key") return requirement.key = read_word(reader, pools), true;
-        if (key == "operator") return requirement.op = read_operator(reader), true;
+        if (key == "key") return read_into(requirement.key, read_word(reader, pools));
+        if (key == "operator") return read_into(requirement.op, read_operator(reader));
         if (key != "values") return false;
         each_item(reader, [&] { requirement.values.push_back(read_word(reader, pools)); });
         return true;

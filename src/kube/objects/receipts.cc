@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/objects/receipts.h"
 
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
 #include "kube/objects/walk.h"
 
 namespace berth::kube::objects {
@@ -26,8 +26,8 @@ base::TimePoint moment(codec::JsonReader& reader) {
 Promise::Place read_place(codec::JsonReader& reader) {
     Promise::Place place;
     each_field(reader, [&](std::string_view key) {
-        if (key == "node") return place.node = reader.read_text(), true;
-        if (key == "pods") return place.pods = static_cast<int>(reader.read_int()), true;
+        if (key == "node") return read_into(place.node, reader.read_text());
+        if (key == "pods") return read_into(place.pods, static_cast<int>(reader.read_int()));
         return false;
     });
     return place;
@@ -39,10 +39,10 @@ std::string format(const History& history) {
     std::string text;
     codec::JsonWriter json(text);
     json.begin_object();
-    json.key("attained_gpu_ms"), json.number(history.attained.count());
-    json.key("lost_gpu_ms"), json.number(history.lost.count());
-    json.key("pauses"), json.number(history.pauses);
-    json.key("losses"), json.number(history.losses);
+    json.key("attained_gpu_ms").number(history.attained.count());
+    json.key("lost_gpu_ms").number(history.lost.count());
+    json.key("pauses").number(history.pauses);
+    json.key("losses").number(history.losses);
     json.end_object();
     return text;
 }
@@ -51,12 +51,12 @@ std::string format(const Receipt& receipt) {
     std::string text;
     codec::JsonWriter json(text);
     json.begin_object();
-    json.key("paused"), json.boolean(receipt.is_in_force);
-    json.key("rule"), json.string(receipt.rule);
-    json.key("for"), json.string(receipt.beneficiary);
-    json.key("time"), json.string(codec::format_time(receipt.time));
-    json.key("deadline"), json.string(codec::format_time(receipt.deadline));
-    json.key("priority"), json.number(receipt.priority);
+    json.key("paused").boolean(receipt.is_in_force);
+    json.key("rule").string(receipt.rule);
+    json.key("for").string(receipt.beneficiary);
+    json.key("time").string(codec::format_time(receipt.time));
+    json.key("deadline").string(codec::format_time(receipt.deadline));
+    json.key("priority").number(receipt.priority);
     json.end_object();
     return text;
 }
@@ -65,14 +65,14 @@ std::string format(const Promise& promise) {
     std::string text;
     codec::JsonWriter json(text);
     json.begin_object();
-    json.key("time"), json.string(codec::format_time(promise.time));
-    json.key("until"), json.string(codec::format_time(promise.until));
+    json.key("time").string(codec::format_time(promise.time));
+    json.key("until").string(codec::format_time(promise.until));
     json.key("places");
     json.begin_array();
     for (const Promise::Place& place : promise.places) {
         json.begin_object();
-        json.key("node"), json.string(place.node);
-        json.key("pods"), json.number(place.pods);
+        json.key("node").string(place.node);
+        json.key("pods").number(place.pods);
         json.end_object();
     }
     json.end_array();
@@ -85,10 +85,13 @@ std::optional<History> history_of(const Labels& annotations) {
     const bool is_there = read_annotation(
         annotations, kHistory, [&](codec::JsonReader& reader, std::string_view key) {
             if (key == "attained_gpu_ms")
-                return history.attained = base::Duration{reader.read_int()}, true;
-            if (key == "lost_gpu_ms") return history.lost = base::Duration{reader.read_int()}, true;
-            if (key == "pauses") return history.pauses = static_cast<int>(reader.read_int()), true;
-            if (key == "losses") return history.losses = static_cast<int>(reader.read_int()), true;
+                return read_into(history.attained, base::Duration{reader.read_int()});
+            if (key == "lost_gpu_ms")
+                return read_into(history.lost, base::Duration{reader.read_int()});
+            if (key == "pauses")
+                return read_into(history.pauses, static_cast<int>(reader.read_int()));
+            if (key == "losses")
+                return read_into(history.losses, static_cast<int>(reader.read_int()));
             return false;
         });
     return is_there ? std::optional(history) : std::nullopt;
@@ -98,13 +101,13 @@ std::optional<Receipt> receipt_of(const Labels& annotations) {
     Receipt receipt;
     const bool is_there = read_annotation(
         annotations, kLastPause, [&](codec::JsonReader& reader, std::string_view key) {
-            if (key == "paused") return receipt.is_in_force = reader.read_bool(), true;
-            if (key == "rule") return receipt.rule = reader.read_text(), true;
-            if (key == "for") return receipt.beneficiary = reader.read_text(), true;
-            if (key == "time") return receipt.time = moment(reader), true;
-            if (key == "deadline") return receipt.deadline = moment(reader), true;
+            if (key == "paused") return read_into(receipt.is_in_force, reader.read_bool());
+            if (key == "rule") return read_into(receipt.rule, reader.read_text());
+            if (key == "for") return read_into(receipt.beneficiary, reader.read_text());
+            if (key == "time") return read_into(receipt.time, moment(reader));
+            if (key == "deadline") return read_into(receipt.deadline, moment(reader));
             if (key == "priority")
-                return receipt.priority = static_cast<int>(reader.read_int()), true;
+                return read_into(receipt.priority, static_cast<int>(reader.read_int()));
             return false;
         });
     return is_there ? std::optional(std::move(receipt)) : std::nullopt;
@@ -114,8 +117,8 @@ std::optional<Promise> promise_of(const Labels& annotations) {
     Promise promise;
     const bool is_there = read_annotation(
         annotations, kPromise, [&](codec::JsonReader& reader, std::string_view key) {
-            if (key == "time") return promise.time = moment(reader), true;
-            if (key == "until") return promise.until = moment(reader), true;
+            if (key == "time") return read_into(promise.time, moment(reader));
+            if (key == "until") return read_into(promise.until, moment(reader));
             if (key != "places") return false;
             each_item(reader, [&] { promise.places.push_back(read_place(reader)); });
             return true;

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/quantity.h"
-#include "codec/field_reader.h"
-#include "codec/words.h"
+#include "codec/text/field_reader.h"
+#include "codec/words/words.h"
 #include "kube/objects/walk.h"
 #include "model/limits.h"
 

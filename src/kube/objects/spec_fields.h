@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "codec/json_reader.h"
+#include "codec/text/json_reader.h"
 #include "model/description.h"
 #include "model/policy_settings.h"
 

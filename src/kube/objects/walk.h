@@ -5,14 +5,22 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
-#include "codec/json_reader.h"
+#include "codec/text/json_reader.h"
 
 namespace berth::kube::objects {
 
 inline bool take_null(codec::JsonReader& reader) {
     if (reader.peek() != codec::JsonReader::Type::Null) return false;
     reader.read_null();
+    return true;
+}
+
+// For a field's reader: the value is read, and taken.
+template <typename To, typename Value>
+bool read_into(To& to, Value&& value) {
+    to = std::forward<Value>(value);
     return true;
 }
 

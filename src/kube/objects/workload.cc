@@ -56,9 +56,9 @@ void read_condition(codec::JsonReader& reader, const Ends& ends, Workload& workl
     bool is_true = false;
     std::optional<base::TimePoint> since;
     each_field(reader, [&](std::string_view key) {
-        if (key == "type") return type = reader.read_text(), true;
-        if (key == "status") return is_true = reader.read_text() == "True", true;
-        if (key == "lastTransitionTime") return since = read_time(reader), true;
+        if (key == "type") return read_into(type, reader.read_text());
+        if (key == "status") return read_into(is_true, reader.read_text() == "True");
+        if (key == "lastTransitionTime") return read_into(since, read_time(reader));
         return false;
     });
     if (!is_true) return;
@@ -96,10 +96,13 @@ struct Progress {
 void read_job_spec(codec::JsonReader& reader, PodPools& pools, Workload& job, Progress& progress,
                    Part& part) {
     each_field(reader, [&](std::string_view key) {
-        if (key == "parallelism") return progress.parallelism = read_count(reader), true;
-        if (key == "completions") return progress.completions = read_count(reader), true;
-        if (key == "suspend") return job.is_suspended = reader.read_bool(), true;
-        if (key == "template") return read_pods_of(reader, pools, part), true;
+        if (key == "parallelism") return read_into(progress.parallelism, read_count(reader));
+        if (key == "completions") return read_into(progress.completions, read_count(reader));
+        if (key == "suspend") return read_into(job.is_suspended, reader.read_bool());
+        if (key == "template") {
+            read_pods_of(reader, pools, part);
+            return true;
+        }
         if (key == "managedBy") {
             job.is_managed_elsewhere = reader.read_text() != "kubernetes.io/job-controller";
             return true;
@@ -112,10 +115,12 @@ void read_job_status(codec::JsonReader& reader, Workload& job, Progress& progres
     static const Ends kEnds{{"Complete", Workload::End::Complete},
                             {"Failed", Workload::End::Failed}};
     each_field(reader, [&](std::string_view key) {
-        if (key == "succeeded") return progress.succeeded = read_count(reader), true;
+        if (key == "succeeded") return read_into(progress.succeeded, read_count(reader));
         if (key == "failedIndexes")
-            return progress.failed_indexes = count_indexes(reader.read_text()), true;
-        return key == "conditions" && (read_conditions(reader, kEnds, job), true);
+            return read_into(progress.failed_indexes, count_indexes(reader.read_text()));
+        if (key != "conditions") return false;
+        read_conditions(reader, kEnds, job);
+        return true;
     });
 }
 
@@ -123,9 +128,14 @@ void read_job(codec::JsonReader& reader, PodPools& pools, Workload& job) {
     Progress progress;
     Part& part = job.parts.emplace_back();
     each_field(reader, [&](std::string_view key) {
-        if (key == "metadata") return job.meta = read_meta(reader, pools.meta), true;
-        if (key == "spec") return read_job_spec(reader, pools, job, progress, part), true;
-        return key == "status" && (read_job_status(reader, job, progress), true);
+        if (key == "metadata") return read_into(job.meta, read_meta(reader, pools.meta));
+        if (key == "spec") {
+            read_job_spec(reader, pools, job, progress, part);
+            return true;
+        }
+        if (key != "status") return false;
+        read_job_status(reader, job, progress);
+        return true;
     });
     part.pods = progress.pods_at_once();
     job.pods_done = progress.pods_at_first() - part.pods;
@@ -147,12 +157,13 @@ ReplicatedJob read_replicated_job(codec::JsonReader& reader, PodPools& pools) {
     Workload ignored;
     Progress progress;
     each_field(reader, [&](std::string_view key) {
-        if (key == "name") return made.name = reader.read_text(), true;
-        if (key == "replicas") return made.replicas = read_count(reader), true;
+        if (key == "name") return read_into(made.name, reader.read_text());
+        if (key == "replicas") return read_into(made.replicas, read_count(reader));
         if (key != "template") return false;
         each_field(reader, [&](std::string_view inner) {
-            return inner == "spec" &&
-                   (read_job_spec(reader, pools, ignored, progress, made.part), true);
+            if (inner != "spec") return false;
+            read_job_spec(reader, pools, ignored, progress, made.part);
+            return true;
         });
         return true;
     });
@@ -165,8 +176,8 @@ void read_replicated_status(codec::JsonReader& reader, std::map<std::string, std
     std::string name;
     std::int32_t succeeded = 0;
     each_field(reader, [&](std::string_view key) {
-        if (key == "name") return name = reader.read_text(), true;
-        return key == "succeeded" && (succeeded = read_count(reader), true);
+        if (key == "name") return read_into(name, reader.read_text());
+        return key == "succeeded" && read_into(succeeded, read_count(reader));
     });
     done[name] = succeeded;
 }
@@ -177,10 +188,10 @@ void read_job_set(codec::JsonReader& reader, PodPools& pools, Workload& set) {
     std::vector<ReplicatedJob> jobs;
     std::map<std::string, std::int32_t> done;
     each_field(reader, [&](std::string_view key) {
-        if (key == "metadata") return set.meta = read_meta(reader, pools.meta), true;
+        if (key == "metadata") return read_into(set.meta, read_meta(reader, pools.meta));
         if (key == "spec") {
             each_field(reader, [&](std::string_view inner) {
-                if (inner == "suspend") return set.is_suspended = reader.read_bool(), true;
+                if (inner == "suspend") return read_into(set.is_suspended, reader.read_bool());
                 if (inner == "managedBy") {
                     set.is_managed_elsewhere =
                         reader.read_text() != "jobset.sigs.k8s.io/jobset-controller";
@@ -194,7 +205,10 @@ void read_job_set(codec::JsonReader& reader, PodPools& pools, Workload& set) {
         }
         if (key != "status") return false;
         each_field(reader, [&](std::string_view inner) {
-            if (inner == "conditions") return read_conditions(reader, kEnds, set), true;
+            if (inner == "conditions") {
+                read_conditions(reader, kEnds, set);
+                return true;
+            }
             if (inner != "replicatedJobsStatus") return false;
             each_item(reader, [&] { read_replicated_status(reader, done); });
             return true;
@@ -218,11 +232,14 @@ Part read_ray_group(codec::JsonReader& reader, PodPools& pools, bool is_head) {
     std::int64_t hosts = 1;  // pods of each replica
     bool is_suspended = false;
     each_field(reader, [&](std::string_view key) {
-        if (key == "template") return read_pods_of(reader, pools, part), true;
+        if (key == "template") {
+            read_pods_of(reader, pools, part);
+            return true;
+        }
         if (is_head) return false;
-        if (key == "replicas") return replicas = read_count(reader), true;
-        if (key == "numOfHosts") return hosts = read_count(reader), true;
-        return key == "suspend" && (is_suspended = reader.read_bool(), true);
+        if (key == "replicas") return read_into(replicas, read_count(reader));
+        if (key == "numOfHosts") return read_into(hosts, read_count(reader));
+        return key == "suspend" && read_into(is_suspended, reader.read_bool());
     });
     part.pods = is_suspended ? 0 : count_of(replicas * hosts);
     return part;
@@ -231,9 +248,11 @@ Part read_ray_group(codec::JsonReader& reader, PodPools& pools, bool is_head) {
 // The spec of a RayCluster, also in a RayJob.
 void read_ray_cluster_spec(codec::JsonReader& reader, PodPools& pools, Workload& cluster) {
     each_field(reader, [&](std::string_view key) {
-        if (key == "suspend") return cluster.is_suspended = reader.read_bool(), true;
-        if (key == "headGroupSpec")
-            return cluster.parts.push_back(read_ray_group(reader, pools, true)), true;
+        if (key == "suspend") return read_into(cluster.is_suspended, reader.read_bool());
+        if (key == "headGroupSpec") {
+            cluster.parts.push_back(read_ray_group(reader, pools, true));
+            return true;
+        }
         if (key != "workerGroupSpecs") return false;
         each_item(reader, [&] { cluster.parts.push_back(read_ray_group(reader, pools, false)); });
         return true;
@@ -242,20 +261,23 @@ void read_ray_cluster_spec(codec::JsonReader& reader, PodPools& pools, Workload&
 
 void read_ray_cluster(codec::JsonReader& reader, PodPools& pools, Workload& cluster) {
     each_field(reader, [&](std::string_view key) {
-        if (key == "metadata") return cluster.meta = read_meta(reader, pools.meta), true;
-        return key == "spec" && (read_ray_cluster_spec(reader, pools, cluster), true);
+        if (key == "metadata") return read_into(cluster.meta, read_meta(reader, pools.meta));
+        if (key != "spec") return false;
+        read_ray_cluster_spec(reader, pools, cluster);
+        return true;
     });
 }
 
 void read_ray_job(codec::JsonReader& reader, PodPools& pools, Workload& job) {
     Workload cluster;
     each_field(reader, [&](std::string_view key) {
-        if (key == "metadata") return job.meta = read_meta(reader, pools.meta), true;
+        if (key == "metadata") return read_into(job.meta, read_meta(reader, pools.meta));
         if (key == "spec") {
             each_field(reader, [&](std::string_view inner) {
-                if (inner == "suspend") return job.is_suspended = reader.read_bool(), true;
-                return inner == "rayClusterSpec" &&
-                       (read_ray_cluster_spec(reader, pools, cluster), true);
+                if (inner == "suspend") return read_into(job.is_suspended, reader.read_bool());
+                if (inner != "rayClusterSpec") return false;
+                read_ray_cluster_spec(reader, pools, cluster);
+                return true;
             });
             return true;
         }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/percent.h"
-#include "codec/words.h"
+#include "codec/words/words.h"
 #include "kube/cluster/owners.h"
 #include "kube/install/definitions.h"
 #include "kube/install/objects.h"

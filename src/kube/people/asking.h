@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "cli/exit_code.h"
+#include "cli/command_line/exit_code.h"
 #include "kube/install/session.h"
 #include "kube/people/names.h"
 #include "kube/people/read.h"

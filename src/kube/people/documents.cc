@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/people/documents.h"
 
-#include "cli/job_text.h"
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
+#include "cli/pages/job_text.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::kube::people {
 namespace {

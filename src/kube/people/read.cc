@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 #include "kube/objects/walk.h"
 
 namespace berth::kube::people {
@@ -12,6 +12,7 @@ namespace {
 using codec::JsonReader;
 using objects::each_field;
 using objects::each_item;
+using objects::read_into;
 
 // A condition of a status.
 struct Condition {
@@ -26,16 +27,17 @@ struct Condition {
 Condition read_condition_of(JsonReader& reader) {
     Condition condition;
     each_field(reader, [&](std::string_view key) {
-        if (key == "type") return condition.type = reader.read_text(), true;
+        if (key == "type") return read_into(condition.type, reader.read_text());
         if (key == "status") {
             const std::string_view status = reader.read_text();
             condition.is_true = status == "True";
             condition.is_false = status == "False";
             return true;
         }
-        if (key == "reason") return condition.reason = reader.read_text(), true;
-        if (key == "message") return condition.message = reader.read_string(), true;
-        if (key == "lastTransitionTime") return condition.since = objects::read_time(reader), true;
+        if (key == "reason") return read_into(condition.reason, reader.read_text());
+        if (key == "message") return read_into(condition.message, reader.read_string());
+        if (key == "lastTransitionTime")
+            return read_into(condition.since, objects::read_time(reader));
         return false;
     });
     return condition;
@@ -49,7 +51,7 @@ std::optional<base::TimePoint> read_container_end(JsonReader& reader) {
             if (state != "terminated") return false;
             each_field(reader, [&](std::string_view field) {
                 if (field != "finishedAt") return false;
-                return end = objects::read_time(reader), true;
+                return read_into(end, objects::read_time(reader));
             });
             return true;
         });
@@ -61,7 +63,9 @@ std::optional<base::TimePoint> read_container_end(JsonReader& reader) {
 void read_gates(JsonReader& reader, ReadPod& pod) {
     each_item(reader, [&] {
         each_field(reader, [&](std::string_view key) {
-            return key == "name" && (pod.gates.emplace_back(reader.read_text()), true);
+            if (key != "name") return false;
+            pod.gates.emplace_back(reader.read_text());
+            return true;
         });
     });
 }
@@ -91,10 +95,15 @@ ReadPod read_pod_whole(JsonReader& reader, Read& read) {
     ReadPod pod;
     static_cast<objects::Pod&>(pod) = objects::read_pod(reader, read.pools);
     each_field(again, [&](std::string_view key) {
-        if (key == "status") return read_pod_status(again, pod), true;
+        if (key == "status") {
+            read_pod_status(again, pod);
+            return true;
+        }
         if (key != "spec") return false;
         each_field(again, [&](std::string_view field) {
-            return field == "schedulingGates" && (read_gates(again, pod), true);
+            if (field != "schedulingGates") return false;
+            read_gates(again, pod);
+            return true;
         });
         return true;
     });
@@ -108,7 +117,7 @@ ReadWorkload read_workload_whole(JsonReader& reader, Read& read, objects::Worklo
     each_field(again, [&](std::string_view key) {
         if (key != "status") return false;
         each_field(again, [&](std::string_view field) {
-            if (field == "active") return job.active = again.read_int(), true;
+            if (field == "active") return read_into(job.active, again.read_int());
             if (field != "conditions") return false;
             each_item(again, [&] {
                 Condition condition = read_condition_of(again);
@@ -134,11 +143,11 @@ std::optional<base::MilliGpu> read_gpus(JsonReader& reader) {
 }
 
 bool read_use(JsonReader& reader, std::string_view key, Use& use) {
-    if (key == "quota") return use.quota = read_gpus(reader), true;
-    if (key == "fairShare") return use.fair_share = read_gpus(reader), true;
-    if (key == "used") return use.used = read_gpus(reader), true;
-    if (key == "over") return use.over = read_gpus(reader), true;
-    if (key == "waiting") return use.waiting = reader.read_int(), true;
+    if (key == "quota") return read_into(use.quota, read_gpus(reader));
+    if (key == "fairShare") return read_into(use.fair_share, read_gpus(reader));
+    if (key == "used") return read_into(use.used, read_gpus(reader));
+    if (key == "over") return read_into(use.over, read_gpus(reader));
+    if (key == "waiting") return read_into(use.waiting, reader.read_int());
     return false;
 }
 
@@ -179,7 +188,7 @@ base::Result<std::string> add_all(std::string_view answer, std::string_view what
         }
         if (key != "metadata") return false;
         each_field(reader, [&](std::string_view field) {
-            return field == "continue" && (more = reader.read_text(), true);
+            return field == "continue" && read_into(more, reader.read_text());
         });
         return true;
     });

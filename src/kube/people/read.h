@@ -59,7 +59,10 @@ struct Read {
 // The answer of the server to a list, or one object of it, added to what was read. The word with
 // which the list goes on; empty: that was all. Errors: Unavailable, it cannot be read.
 using AddTo = base::Result<std::string>(Read& read, std::string_view answer);
-AddTo add_pods, add_namespaces, add_projects, add_pools;
+AddTo add_pods;
+AddTo add_namespaces;
+AddTo add_projects;
+AddTo add_pools;
 base::Result<std::string> add_workloads(Read& read, objects::WorkloadKind kind,
                                         std::string_view answer);
 

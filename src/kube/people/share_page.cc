@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "cli/job_text.h"
+#include "cli/pages/job_text.h"
 
 namespace berth::kube::people {
 namespace {

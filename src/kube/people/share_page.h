@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/style.h"
-#include "cli/table.h"
+#include "cli/terminal/style.h"
+#include "cli/terminal/table.h"
 #include "kube/people/read.h"
 
 namespace berth::kube::people {

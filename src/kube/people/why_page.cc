@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/people/why_page.h"
 
-#include "cli/job_text.h"
-#include "cli/page_lines.h"
-#include "codec/words.h"
+#include "cli/pages/job_text.h"
+#include "cli/terminal/page_lines.h"
+#include "codec/words/words.h"
 
 namespace berth::kube::people {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "cli/style.h"
+#include "cli/terminal/style.h"
 #include "kube/people/work.h"
 
 namespace berth::kube::people {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/job_text.h"
-#include "codec/words.h"
+#include "cli/pages/job_text.h"
+#include "codec/words/words.h"
 #include "kube/cluster/node_of.h"
 #include "kube/cluster/parts.h"
 #include "kube/install/objects.h"

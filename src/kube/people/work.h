@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/json_api.h"
+#include "codec/api/json_api.h"
 #include "kube/cluster/gangs.h"
 #include "kube/cluster/projects.h"
 #include "kube/objects/receipts.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/people/work_table.h"
 
-#include "cli/job_text.h"
+#include "cli/pages/job_text.h"
 
 namespace berth::kube::people {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "cli/table.h"
+#include "cli/terminal/table.h"
 #include "kube/people/work.h"
 
 namespace berth::kube::people {

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 #include "kube/people/documents.h"
 #include "kube/people/why_page.h"
 #include "kube/people/work_table.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/timestamp.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::kube::scheduler {
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "kube/client/requests.h"
-#include "kube/client/timers.h"
+#include "kube/client/transport/requests.h"
+#include "kube/client/transport/timers.h"
 #include "kube/client/writes.h"
 
 namespace berth::kube::scheduler {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "codec/words.h"
+#include "codec/words/words.h"
 #include "kube/cluster/asks.h"
 #include "lifecycle/describe.h"
 

@@ -19,14 +19,14 @@
 
 #include "base/result.h"
 #include "runtime/folder.h"
-#include "vgpu/arbiter/descent.h"
-#include "vgpu/arbiter/event_loop.h"
-#include "vgpu/arbiter/gates.h"
-#include "vgpu/arbiter/gpu_memory.h"
-#include "vgpu/arbiter/loans.h"
-#include "vgpu/arbiter/residue.h"
-#include "vgpu/arbiter/silence.h"
-#include "vgpu/arbiter/tenant.h"
+#include "vgpu/arbiter/gpus/gates.h"
+#include "vgpu/arbiter/gpus/gpu_memory.h"
+#include "vgpu/arbiter/gpus/loans.h"
+#include "vgpu/arbiter/gpus/residue.h"
+#include "vgpu/arbiter/gpus/silence.h"
+#include "vgpu/arbiter/talk/descent.h"
+#include "vgpu/arbiter/talk/event_loop.h"
+#include "vgpu/arbiter/tenants/tenant.h"
 
 namespace berth::vgpu::arbiter {
 

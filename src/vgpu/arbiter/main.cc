@@ -9,7 +9,7 @@
 
 #include "base/quantity.h"
 #include "vgpu/arbiter/arbiter.h"
-#include "vgpu/arbiter/send_order.h"
+#include "vgpu/arbiter/talk/send_order.h"
 
 using namespace berth;
 

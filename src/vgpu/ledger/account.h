@@ -33,7 +33,7 @@ struct alignas(64) Slot {
     std::atomic<std::uint32_t> waiting;              // threads that wait at the gate
     std::atomic<std::uint32_t> in_flight;            // 1: launched work has not been seen to end
     std::atomic<std::uint32_t> inside;               // 1: an iteration has begun and not ended
-    // Of the first GPU alone, for all of them (vgpu/interposer/calls.h).
+    // Of the first GPU alone, for all of them (vgpu/interposer/driver/calls.h).
     std::atomic<std::uint32_t> called;               // 1: it made a call since that was last 0
     std::atomic<std::uint32_t> in_call;              // threads within a call that waits for work
 

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "vgpu/arbiter/gpu_memory.h"
+#include "vgpu/arbiter/gpus/gpu_memory.h"
 
 namespace berth::vgpu::probe {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "vgpu/device/memory.h"
-#include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/current_contexts.h"
 #include "vgpu/software_driver/driver.h"
+#include "vgpu/software_driver/memory/allocate.h"
 
 namespace berth::vgpu::software_driver {
 namespace {

@@ -18,14 +18,14 @@
 
 #include "vgpu/abi/cuda.h"
 #include "vgpu/device/shared_state.h"
-#include "vgpu/software_driver/address_space.h"
-#include "vgpu/software_driver/array.h"
 #include "vgpu/software_driver/context.h"
-#include "vgpu/software_driver/graph.h"
-#include "vgpu/software_driver/memory_pool.h"
-#include "vgpu/software_driver/module.h"
-#include "vgpu/software_driver/multicast.h"
-#include "vgpu/software_driver/stream.h"
+#include "vgpu/software_driver/memory/address_space.h"
+#include "vgpu/software_driver/memory/array.h"
+#include "vgpu/software_driver/memory/memory_pool.h"
+#include "vgpu/software_driver/memory/multicast.h"
+#include "vgpu/software_driver/work/graph.h"
+#include "vgpu/software_driver/work/module.h"
+#include "vgpu/software_driver/work/stream.h"
 
 namespace berth::vgpu::software_driver {
 

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <utility>
 
-#include "codec/json.h"
-#include "codec/timestamp.h"
+#include "codec/text/json.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::tests::kube_api {
 namespace {

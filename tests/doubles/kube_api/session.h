@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "doubles/virtual_time.h"
-#include "kube/client/channel.h"
+#include "kube/client/transport/channel.h"
 
 namespace berth::tests::kube_api {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "codec/json_writer.h"
+#include "codec/text/json_writer.h"
 
 namespace berth::tests::kube_api {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "vgpu/arbiter/node.h"
-#include "vgpu/arbiter/send_order.h"
+#include "vgpu/arbiter/talk/send_order.h"
 #include "vgpu/ledger/gate.h"
 #include "vgpu/ledger/stay.h"
 

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "vgpu/arbiter/send_order.h"
+#include "vgpu/arbiter/talk/send_order.h"
 
 namespace vgpu {
 

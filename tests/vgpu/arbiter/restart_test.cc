@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "vgpu/arbiter/node.h"
-#include "vgpu/arbiter/send_order.h"
+#include "vgpu/arbiter/talk/send_order.h"
 
 using namespace berth::vgpu::ledger;
 using vgpu::Node;

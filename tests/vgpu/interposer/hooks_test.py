@@ -34,7 +34,7 @@ EXCEPTIONS = {
     "a graphics interface has taken it": (
         r"cuGraphics\w+", r"cuGL(Map|Unmap|Register|Unregister)\w+", r"cuEGLStream\w+",
         r"cuEventCreateFromEGLSync"),
-    "code is counted against the management library (arbiter/residue.h)": (
+    "code is counted against the management library (arbiter/gpus/residue.h)": (
         r"cu(Module|Library)(Load|Unload)\w*", r"cuLink\w+", r"cuFuncLoad", r"cuCtxSetLimit"),
     "a description": (
         r"cu(Tex|Surf)(Ref|Object)(Create|Destroy)", r"cuTensorMap\w+", r"cuDev(Sm)?Resource\w+",
@@ -68,7 +68,8 @@ def exports():
 
 
 def hooks():
-    return set(re.findall(r"BERTH_HOOK\((cu\w+),", (VGPU / "interposer/lookup.cc").read_text()))
+    table = (VGPU / "interposer/hooks/lookup.cc").read_text()
+    return set(re.findall(r"BERTH_HOOK\((cu\w+),", table))
 
 
 class Hooks(unittest.TestCase):

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
+#include "vgpu/interposer/hooks/report.h"
 #include "vgpu/interposer/job.h"
-#include "vgpu/interposer/report.h"
 
 using namespace vgpu;
 

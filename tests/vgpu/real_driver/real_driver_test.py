@@ -98,7 +98,7 @@ class RealDriver(unittest.TestCase):
 
     @with_each_driver
     def test_every_lookup_gives_what_the_driver_gives_or_its_hook(self, folder):
-        table = (ROOT / "src/vgpu/interposer/lookup.cc").read_text()
+        table = (ROOT / "src/vgpu/interposer/hooks/lookup.cc").read_text()
         hooked = set(re.findall(r"BERTH_HOOK\((cu\w+),", table))
         asked = "".join(f"{name} {version} {flags}\n" for name in asked_names()
                         for version in VERSIONS for flags in FLAGS)

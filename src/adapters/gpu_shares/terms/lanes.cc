@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/gpu_shares/terms/lanes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+namespace berth::gpu_shares {
+namespace {
+
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+
+// What the tenant's limit takes of that GPU: behind "UUID:" in "gpus=UUID:40960M,...".
+std::int64_t mebibytes_of(const std::string& order, const std::string& uuid) {
+    const auto at = order.find(uuid + ":");
+    if (at == std::string::npos) return 0;
+    std::int64_t value = 0;
+    const char* first = order.data() + at + uuid.size() + 1;
+    std::from_chars(first, order.data() + order.size(), value);
+    return value;
+}
+
+}  // namespace
+
+std::vector<std::string> lane_orders(const std::map<std::string, TenantTerms>& tenants,
+                                     std::map<std::string, base::Bytes>& before) {
+    std::map<std::string, std::vector<std::string>> members;
+    std::map<std::string, std::int64_t> left;
+    for (const auto& [name, terms] : tenants) {
+        if (terms.lane.empty()) continue;
+        members[terms.lane].push_back(name);
+        left[terms.lane] = terms.memory.value / kMebibyte;
+    }
+    for (auto& [lane, mebibytes] : left) {
+        for (const auto& [name, terms] : tenants) {
+            if (terms.lane.empty()) mebibytes -= mebibytes_of(terms.order, lane);
+        }
+        mebibytes = std::max(mebibytes, std::int64_t{1});
+    }
+    std::vector<std::string> orders;
+    for (const auto& [lane, mebibytes] : left) {
+        const base::Bytes memory{mebibytes * kMebibyte};
+        const auto known = before.find(lane);
+        if (known != before.end() && known->second == memory) continue;
+        before[lane] = memory;
+        const std::string amount = " memory=" + std::to_string(mebibytes) + "M";
+        // First the lane when it grows, first its tenants when it shrinks.
+        orders.push_back("lane " + lane + amount);
+        for (const std::string& name : members[lane]) orders.push_back("set " + name + amount);
+        orders.push_back("lane " + lane + amount);
+    }
+    return orders;
+}
+
+std::string written(const TenantTerms& terms) {
+    std::string text = terms.order + "\n";
+    if (!terms.node.empty()) text += "node " + terms.node + "\n";
+    if (terms.may_leave) text += "may_leave\n";
+    if (!terms.lane.empty())
+        text += "lane " + terms.lane + " " + std::to_string(terms.memory.value) + "\n";
+    return text;
+}
+
+TenantTerms read_terms(const std::string& text) {
+    TenantTerms terms;
+    std::istringstream lines(text);
+    std::getline(lines, terms.order);
+    for (std::string word; lines >> word;) {
+        if (word == "node") lines >> terms.node;
+        if (word == "may_leave") terms.may_leave = true;
+        if (word == "lane") lines >> terms.lane >> terms.memory.value;
+    }
+    return terms;
+}
+
+}  // namespace berth::gpu_shares

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is told of waiting jobs beyond why they wait: what would start them and when they will
+// start. Both take decisions on copies of the cluster: they are made on demand, on another thread,
+// remembered until the next event, and bounded (scheduling/remedy.h, forecast.h).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "codec/api/json_api.h"
+#include "control/controller.h"
+#include "lifecycle/run_times.h"
+#include "ports/clock.h"
+#include "ports/store.h"
+#include "scheduling/forecast.h"
+
+namespace berth::api {
+
+// Runs `work` on another thread, which must touch nothing of the server, and `then` on the loop's
+// afterwards. False, and neither is run, when too much waits for its turn.
+using Background = std::function<bool(std::function<void()> work, std::function<void()> then)>;
+
+// An estimate is made anew after this, also when nothing has happened.
+inline constexpr base::Duration kEstimateLasts{10 * 1000};
+// So many ended jobs say how long others take.
+inline constexpr int kEndedLearnedFrom = 1000;
+
+class ForesightDesk {
+  public:
+    using Views = std::vector<codec::JobView>;
+
+    ForesightDesk(const control::Controller& controller, ports::Store& store,
+                  const ports::Clock& clock, Background background)
+        : controller_(controller),
+          store_(store),
+          clock_(clock),
+          background_(std::move(background)) {}
+
+    // Adds estimates to those that have a verdict: one forecast for all. `done` is called at once
+    // or later, with what could be found out.
+    void estimate(Views jobs, std::function<void(Views)> done);
+    // Of one job, more precisely, and its remedy.
+    void complete(codec::JobView job, std::function<void(codec::JobView)> done);
+
+  private:
+    struct Question;
+    struct Known {
+        std::optional<model::Remedy> remedy;
+        model::StartEstimate estimate;
+        bool is_bound_true = true;  // of its wait
+    };
+
+    void renew(model::TimePoint now);
+    std::shared_ptr<Question> question(model::TimePoint now) const;
+    void add_known(codec::JobView& job) const;
+
+    const control::Controller& controller_;
+    ports::Store& store_;
+    const ports::Clock& clock_;
+    Background background_;
+    std::int64_t sequence_ = -1;
+    model::TimePoint made_;
+    lifecycle::RunTimes run_times_;
+    std::map<model::JobId, Known> known_;
+    std::map<model::JobId, model::StartEstimate> listed_;  // less precise, for lists
+};
+
+}  // namespace berth::api

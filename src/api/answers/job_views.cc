@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/answers/job_views.h"
+
+#include <algorithm>
+
+#include "api/answers/routes.h"
+#include "api/http/problem.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/words.h"
+#include "scheduling/explain.h"
+#include "scheduling/remedy.h"
+
+namespace berth::api {
+namespace {
+
+bool is_waiting(const model::JobRecord& record) {
+    return record.state == model::JobState::Queued || record.state == model::JobState::Paused;
+}
+
+// What a long poll on one job waits for.
+struct Goal {
+    std::string until = "change";
+    std::int64_t since = 0;
+};
+
+bool is_reached(const Goal& goal, const model::JobRecord& record) {
+    if (model::is_final(record.state)) return true;
+    if (goal.until != "running") return false;
+    return record.state == model::JobState::Starting || record.state == model::JobState::Running;
+}
+
+base::Result<Goal> goal_of(const Call& call) {
+    Goal goal;
+    if (const std::string* until = call.request.find("until")) goal.until = *until;
+    if (goal.until != "change" && goal.until != "running" && goal.until != "final") {
+        return base::invalid("until: wanted change, running or final, found \"" + goal.until +
+                             "\"");
+    }
+    BERTH_TRY(since, call.number("since", 0));
+    goal.since = since;
+    return goal;
+}
+
+void respond_with_job(Site& site, const Respond& respond, model::JobId job) {
+    const auto view = view_of(site, job);
+    if (!view) return respond(problem(view.error(), "berth ls -a"));
+    respond(json_response(codec::job_json(*view, names(site))));
+}
+
+std::vector<model::JobId> packed_beside(const lifecycle::State& state,
+                                        const model::JobRecord& record) {
+    std::vector<model::JobId> beside;
+    if (!record.spec.packed || record.tasks.empty()) return beside;
+    const model::TaskPlacement& task = record.tasks.front();
+    for (const model::JobId id : state.cluster.jobs_on(task.node)) {
+        const model::JobRecord& other = state.jobs.at(id);
+        const bool is_there = id != record.id && other.spec.packed && !other.tasks.empty() &&
+                              (other.tasks.front().gpu_mask & task.gpu_mask) != 0;
+        if (is_there) beside.push_back(id);
+    }
+    return beside;
+}
+
+}  // namespace
+
+codec::JobView view_of(Site& site, const model::JobRecord& record) {
+    codec::JobView view{record, {}, {}, {}};
+    if (const auto* known = site.controller.state().profiles.of(record)) view.profile = *known;
+    view.beside = packed_beside(site.controller.state(), record);
+    for (const ports::UncountedProcess& process : site.uncounted())
+        if (process.job == record.id) view.uncounted.push_back(shown(process));
+    if (const std::string lack = site.controller.lack_of_start(record); !lack.empty())
+        view.why = "the machine has no room for its start, which is tried again: " + lack;
+    if (!is_waiting(record)) return view;
+    view.verdict = site.controller.why(record.id);
+    if (view.verdict) view.why = scheduling::explain_text(*view.verdict);
+    return view;
+}
+
+codec::ProcessView shown(const ports::UncountedProcess& process) {
+    codec::ProcessView view{{}, process.node, process.index, process.pid, process.memory};
+    if (process.job.is_valid()) view.job = process.job;
+    return view;
+}
+
+base::Result<model::JobRecord> record_of(Site& site, model::JobId job) {
+    const auto& live = site.controller.state().jobs;
+    if (const auto found = live.find(job); found != live.end()) return found->second;
+    auto ended = site.store.finished_job(job);
+    if (ended || ended.error().code != base::ErrorCode::NotFound) return ended;
+    return base::fail(base::ErrorCode::NotFound,
+                      "job " + std::to_string(job.value) + " does not exist");
+}
+
+void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done) {
+    view.order = site.controller.order_account(view.id);
+    site.foresight.complete(std::move(view), [&site, done](codec::JobView complete) {
+        if (complete.foresight && complete.verdict->remedy) {
+            const codec::NameSource source = names(site);
+            complete.foresight->starts_if = scheduling::remedy_text(
+                *complete.verdict->remedy, site.clock.now(), [&](model::JobId other) {
+                    return std::to_string(other.value) + " " + source.job(other);
+                });
+        }
+        done(std::move(complete));
+    });
+}
+
+base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
+    BERTH_TRY(record, record_of(site, job));
+    return view_of(site, record);
+}
+
+codec::NameSource names(Site& site) {
+    codec::NameSource source;
+    source.node = [&site](model::NodeId node) {
+        return site.controller.state().cluster.node_name(node);
+    };
+    source.job = [&site](model::JobId job) -> std::string {
+        const auto& live = site.controller.state().jobs;
+        if (const auto found = live.find(job); found != live.end()) {
+            return found->second.spec.project + "/" + found->second.spec.name;
+        }
+        const auto ended = site.store.finished_job(job);
+        return ended ? ended->spec.project + "/" + ended->spec.name : std::string();
+    };
+    source.date_shift = site.clock.date_shift();
+    return source;
+}
+
+Response json_response(std::string body, int status) {
+    Response response;
+    response.status = status;
+    response.body = std::move(body);
+    return response;
+}
+
+void add_member(std::string& object, std::string_view name, std::string_view json) {
+    object.pop_back();
+    object += ",\"";
+    object += name;
+    object += "\":";
+    object += json;
+    object += '}';
+}
+
+void get_job(Site& site, Call call) {
+    const auto job = call.job();
+    const auto wait = call.wait();
+    const auto goal = goal_of(call);
+    if (!job) return call.respond(problem(job.error()));
+    if (!wait) return call.respond(problem(wait.error()));
+    if (!goal) return call.respond(problem(goal.error()));
+    const auto& live = site.controller.state().jobs;
+    const auto found = live.find(*job);
+    const bool is_stale = goal->since > 0 && goal->since < site.controller.state().sequence &&
+                          goal->until == "change";
+    const bool parks = wait->count() > 0 && found != live.end() && !is_stale &&
+                       !is_reached(*goal, found->second) && !site.waiting.is_full();
+    if (!parks && call.text("foresee") == "true") {
+        auto view = view_of(site, *job);
+        if (!view) return call.respond(problem(view.error(), "berth ls -a"));
+        return foresee(site, std::move(*view), [&site, respond = call.respond](auto complete) {
+            respond(json_response(codec::job_json(complete, names(site))));
+        });
+    }
+    if (!parks) return respond_with_job(site, call.respond, *job);
+    site.waiting.park(*job, site.clock.now() + *wait, call.request.client,
+                      [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
+                          const auto& jobs = site.controller.state().jobs;
+                          const auto now = jobs.find(id);
+                          const bool is_over =
+                              now == jobs.end() || is_last || goal.until == "change";
+                          if (!is_over && !is_reached(goal, now->second)) return false;
+                          respond_with_job(site, respond, id);
+                          return true;
+                      });
+}
+
+void get_why(Site& site, Call call) {
+    const auto job = call.job();
+    if (!job) return call.respond(problem(job.error()));
+    auto view = view_of(site, *job);
+    if (!view) return call.respond(problem(view.error(), "berth ls -a"));
+    if (!view->verdict) {
+        const std::string& why = view->why;
+        return call.respond(problem(409, "job " + std::to_string(job->value) + " is " +
+                                             std::string(codec::word(view->state)) + " and waits" +
+                                             (why.empty() ? " for nothing" : ": " + why)));
+    }
+    foresee(site, std::move(*view), [&site, respond = call.respond](const auto& complete) {
+        std::string body = codec::verdict_json(*complete.verdict, names(site));
+        std::string text;
+        codec::append_json_string(text, complete.why);
+        add_member(body, "text", text);
+        if (complete.order) {
+            add_member(body, "order", codec::order_account_json(*complete.order, names(site)));
+        }
+        if (complete.foresight) {
+            add_member(body, "foresight", codec::foresight_json(*complete.foresight, names(site)));
+        }
+        respond(json_response(std::move(body)));
+    });
+}
+
+}  // namespace berth::api

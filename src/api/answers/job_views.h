@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is a job shown? Its record with the reason why it waits, and what the ids in it are called.
+#pragma once
+
+#include <functional>
+
+#include "api/answers/site.h"
+#include "codec/api/json_api.h"
+
+namespace berth::api {
+
+// The job, live or ended. Errors: NotFound.
+base::Result<model::JobRecord> record_of(Site& site, model::JobId job);
+base::Result<codec::JobView> view_of(Site& site, model::JobId job);
+codec::JobView view_of(Site& site, const model::JobRecord& record);
+
+// Adds what the order of jobs says of one that has not ended; of a waiting one what would start it,
+// and when it will start. `done` is called now or later.
+void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done);
+
+// Valid while the site is.
+codec::NameSource names(Site& site);
+
+// Appends one more member to a finished JSON object that has some.
+void add_member(std::string& object, std::string_view name, std::string_view json);
+
+codec::ProcessView shown(const ports::UncountedProcess& process);
+
+Response json_response(std::string body, int status = 200);
+
+}  // namespace berth::api

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handing in a job, and pausing, resuming and cancelling one.
+#include <algorithm>
+
+#include "api/answers/job_views.h"
+#include "api/answers/nearest_project.h"
+#include "api/answers/routes.h"
+#include "api/http/problem.h"
+#include "codec/text/json.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/words.h"
+#include "model/limits.h"
+#include "scheduling/explain.h"
+
+namespace berth::api {
+namespace {
+
+Response refusal_of(const Site& site, const std::string& project, base::Error error) {
+    const std::string meant = nearest_project(site.controller.state().cluster, project);
+    const bool is_unknown = !site.controller.state().cluster.find_project(project).is_valid();
+    error.message += meant;
+    return refused(error, is_unknown ? "berth project create " + project : "");
+}
+
+base::Result<model::Submission> read_submission(Site& site, const Call& call) {
+    BERTH_TRY(submission, codec::parse_submission(call.request.body));
+    if (submission.launch.command.empty()) return base::invalid("launch.command: wanted a command");
+    if (!submission.launch.workdir.starts_with('/')) {
+        return base::invalid("launch.workdir: wanted an absolute path, found \"" +
+                             submission.launch.workdir + "\"");
+    }
+    if (submission.spec.project.empty()) submission.spec.project = site.default_project;
+    submission.launch.user = call.request.user;
+    if (!call.request.idempotency_key.empty()) submission.key = call.request.idempotency_key;
+    if (!submission.key.empty() && !model::is_name(submission.key)) {
+        return base::invalid(
+            "Idempotency-Key: wanted 1 to 200 bytes without control characters, found " +
+            std::to_string(submission.key.size()));
+    }
+    return std::move(submission);
+}
+
+Response never_runs(Site& site, const model::Verdict& verdict) {
+    Response response =
+        problem(422, "this job can never run here: " + scheduling::explain_text(verdict));
+    add_member(response.body, "verdict", codec::verdict_json(verdict, names(site)));
+    return response;
+}
+
+// What would become of it, without handing it in.
+Response dry_run(Site& site, const model::Submission& submission) {
+    const model::JobSubmitted trial{
+        {site.controller.state().last_job.value + 1}, submission.spec, {}, {}};
+    if (const auto possible = lifecycle::check(site.controller.state(), trial); !possible) {
+        return refusal_of(site, submission.spec.project, possible.error());
+    }
+    const control::Outlook outlook = site.controller.outlook(submission);
+    if (!outlook.can_run) return never_runs(site, outlook.verdict);
+    codec::PlanView plan;
+    plan.plan.pauses = outlook.pauses;
+    plan.plan.moves = outlook.moves;
+    plan.verdicts.push_back(outlook.verdict);
+    std::string body = codec::plan_json(plan, names(site));
+    std::string text;
+    codec::append_json_string(text, scheduling::explain_text(outlook.verdict));
+    add_member(body, "starts_now", outlook.starts_now ? "true" : "false");
+    add_member(body, "text", text);
+    return json_response(std::move(body));
+}
+
+void answer_submission(Site& site, const Respond& respond, const std::string& project,
+                       const tl::expected<model::JobId, control::Refusal>& outcome) {
+    if (!outcome) {
+        const control::Refusal& refusal = outcome.error();
+        if (refusal.verdict) return respond(never_runs(site, *refusal.verdict));
+        return respond(refusal_of(site, project, refusal.error));
+    }
+    const auto record = record_of(site, *outcome);
+    if (!record) return respond(problem(record.error()));
+    // Without the verdict: explaining costs more than all the rest of a submission.
+    Response response = json_response(codec::job_json({*record, {}, {}, {}}, names(site)), 201);
+    response.headers.emplace_back("Location", "/api/v1/jobs/" + std::to_string(outcome->value));
+    respond(std::move(response));
+}
+
+// {"grace": seconds}, as a number or as text with a unit. An empty body asks for no grace.
+base::Result<std::optional<base::Duration>> read_grace(const std::string& body) {
+    if (body.empty()) return std::nullopt;
+    BERTH_TRY(tree, codec::parse_json(body, "body"));
+    for (const auto& [name, value] : tree.members) {
+        if (name != "grace") return base::invalid("unknown field \"" + name + "\", wanted grace");
+    }
+    const codec::Value* grace = tree.find("grace");
+    if (grace == nullptr || grace->kind == codec::Value::Kind::Null) return std::nullopt;
+    base::Duration time{0};
+    if (grace->kind == codec::Value::Kind::Number) {
+        BERTH_TRY(milliseconds, base::parse_thousandths(grace->text));
+        time = base::Duration{milliseconds};
+    } else {
+        BERTH_TRY(duration, base::parse_duration(grace->text));
+        time = duration;
+    }
+    if (time <= model::kPauseGraceMax) return std::optional(time);
+    return base::invalid("grace: wanted 0s to " + base::format(model::kPauseGraceMax) + ", found " +
+                         base::format(time));
+}
+
+}  // namespace
+
+void post_job(Site& site, Call call) {
+    auto submission = read_submission(site, call);
+    if (!submission) return call.respond(problem(submission.error()));
+    if (const auto small = model::check_limits(submission->launch); !small) {
+        return call.respond(refused(small.error()));
+    }
+    if (call.text("dryRun") == "true") return call.respond(dry_run(site, *submission));
+    const std::string project = submission->spec.project;
+    site.controller.submit(
+        std::move(*submission),
+        [&site, project, respond = std::move(call.respond)](const auto& outcome) {
+            answer_submission(site, respond, project, outcome);
+        });
+}
+
+void steer_job(Site& site, Call call) {
+    const auto job = call.job();
+    const auto grace = read_grace(call.request.body);
+    if (!job) return call.respond(problem(job.error()));
+    if (!grace) return call.respond(problem(grace.error()));
+    const auto done = [&site, id = *job, respond = call.respond](const base::Status& status) {
+        if (!status) return respond(problem(status.error()));
+        const auto view = view_of(site, id);
+        if (!view) return respond(problem(view.error()));
+        respond(json_response(codec::job_json(*view, names(site))));
+    };
+    const std::string& verb = call.words[1];
+    if (verb == "pause") return site.controller.pause(*job, call.request.user, *grace, done);
+    if (verb == "resume") return site.controller.resume(*job, call.request.user, done);
+    if (verb == "cancel") return site.controller.cancel(*job, call.request.user, *grace, done);
+    call.respond(problem(404, "a job can be asked to pause, resume or cancel, not to " + verb));
+}
+
+}  // namespace berth::api

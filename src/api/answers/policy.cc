@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What decides here: every setting with its value, and changing some.
+#include "api/answers/changes.h"
+#include "api/answers/job_views.h"
+#include "api/answers/routes.h"
+#include "api/http/problem.h"
+#include "codec/api/policy_view.h"
+#include "codec/text/json.h"
+#include "codec/words/words.h"
+
+namespace berth::api {
+namespace {
+
+base::Error unknown(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const model::PolicySetting& setting : model::policy_settings()) {
+        names.push_back(setting.name);
+    }
+    return {base::ErrorCode::NotFound,
+            "no setting \"" + std::string(name) + "\"" + codec::did_you_mean(name, names)};
+}
+
+// A map from settings to their texts; numbers are taken as they stand, null resets.
+base::Result<model::PolicyChanges> changes_in(const std::string& body) {
+    BERTH_TRY(tree, codec::parse_json(body, "body"));
+    if (tree.kind != codec::Value::Kind::Map)
+        return base::invalid("body: wanted a map of settings");
+    model::PolicyChanges changes;
+    for (const auto& [name, value] : tree.members) {
+        if (model::find_policy_setting(name) == nullptr) return tl::unexpected(unknown(name));
+        const bool is_text =
+            value.kind == codec::Value::Kind::String || value.kind == codec::Value::Kind::Number;
+        if (!is_text && value.kind != codec::Value::Kind::Null) {
+            return base::invalid(name + ": wanted a text, a number or null, found " +
+                                 value.described());
+        }
+        changes[name] = is_text ? std::optional(value.text) : std::nullopt;
+    }
+    return changes;
+}
+
+}  // namespace
+
+void get_policy(Site& site, Call call) {
+    const control::Controller& controller = site.controller;
+    call.respond(json_response(codec::policy_json(codec::view_policy(
+        site.facts.profile,
+        {controller.started_policy(), controller.policy(), controller.state().policy}))));
+}
+
+void put_policy(Site& site, Call call) {
+    auto changes = changes_in(call.request.body);
+    if (!changes) return call.respond(problem(changes.error(), "berth policy show"));
+    site.controller.set_policy(std::move(*changes), call.request.user,
+                               [respond = call.respond](const base::Status& status) {
+                                   if (!status) {
+                                       return respond(problem(status.error(), "berth policy show"));
+                                   }
+                                   respond(json_response(notes_json({})));
+                               });
+}
+
+}  // namespace berth::api

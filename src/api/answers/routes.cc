@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/answers/routes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "api/http/problem.h"
+
+namespace berth::api {
+namespace {
+
+struct Route {
+    std::string_view method;
+    std::string_view path;  // "*" stands for one word that is left open
+    void (*answer)(Site&, Call);
+};
+
+constexpr std::string_view kPrefix = "/api/v1/";
+
+constexpr Route kRoutes[] = {
+    {"GET", "status", get_status},
+    {"POST", "shutdown", post_shutdown},
+    {"POST", "jobs", post_job},
+    {"GET", "jobs", get_jobs},
+    {"GET", "jobs/*", get_job},
+    {"GET", "jobs/*/why", get_why},
+    {"GET", "jobs/*/log", get_log},
+    {"GET", "jobs/*/attach", get_attach},
+    {"POST", "jobs/*/*", steer_job},
+    {"GET", "events", get_events},
+    {"GET", "nodes", get_nodes},
+    {"GET", "gpus", get_nodes},
+    {"PUT", "nodes/*", put_node},
+    {"PUT", "nodes/*/*", put_node},
+    {"GET", "pools", get_pools},
+    {"PUT", "pools/*", put_pool},
+    {"DELETE", "pools/*", delete_pool},
+    {"GET", "projects", get_projects},
+    {"PUT", "projects/*", put_project},
+    {"GET", "state", get_state},
+    {"POST", "what-if", post_what_if},
+    {"GET", "projects/*/fair-share", get_fair_share},
+    {"DELETE", "projects/*", delete_project},
+    {"GET", "policy", get_policy},
+    {"PUT", "policy", put_policy},
+};
+
+// Whether the path is the route's; the open words go to `words`.
+bool matches(std::string_view route, std::string_view path, std::vector<std::string>& words) {
+    words.clear();
+    while (true) {
+        const std::size_t route_end = std::min(route.find('/'), route.size());
+        const std::size_t path_end = std::min(path.find('/'), path.size());
+        const std::string_view word = path.substr(0, path_end);
+        if (route.substr(0, route_end) == "*") {
+            if (word.empty()) return false;
+            words.emplace_back(word);
+        } else if (route.substr(0, route_end) != word) {
+            return false;
+        }
+        if (route_end == route.size() || path_end == path.size()) {
+            return route_end == route.size() && path_end == path.size();
+        }
+        route.remove_prefix(route_end + 1);
+        path.remove_prefix(path_end + 1);
+    }
+}
+
+base::Result<std::int64_t> parse_number(std::string_view name, std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
+    return base::invalid(std::string(name) + ": wanted a whole number, found \"" +
+                         std::string(text) + "\"");
+}
+
+// While there is no room, every answer says so: whatever was asked, the client can tell.
+Respond with_notice(Site& site, Respond respond) {
+    const auto& shortage = site.controller.shortage();
+    if (!shortage) return respond;
+    std::string notice = control::shortage_text(shortage->room);
+    std::ranges::replace_if(notice, [](char letter) { return letter >= 0 && letter < ' '; }, '?');
+    return [notice = std::move(notice), respond = std::move(respond)](Response response) {
+        response.headers.emplace_back("Berth-Notice", notice);
+        respond(std::move(response));
+    };
+}
+
+}  // namespace
+
+void answer(Site& site, Request request, Respond respond) {
+    respond = with_notice(site, std::move(respond));
+    if (!request.path.starts_with(kPrefix)) {
+        return respond(problem(404, "the API is below " + std::string(kPrefix)));
+    }
+    const std::string path = request.path.substr(kPrefix.size());
+    std::vector<std::string> words;
+    bool is_known = false;
+    for (const Route& route : kRoutes) {
+        if (!matches(route.path, path, words)) continue;
+        is_known = true;
+        if (route.method != request.method) continue;
+        return route.answer(site, {std::move(request), std::move(respond), std::move(words)});
+    }
+    if (is_known) {
+        return respond(problem(405, "method " + request.method + " is not for " + request.path));
+    }
+    respond(problem(404, "there is no address " + request.path));
+}
+
+base::Result<base::Duration> Call::wait() const {
+    const std::string* text = request.find("wait");
+    if (text == nullptr) return base::Duration{0};
+    BERTH_TRY(seconds, parse_number("wait", *text));
+    return std::min(base::Duration{std::min<std::int64_t>(seconds, 3600) * 1000}, kWaitMax);
+}
+
+base::Result<std::int64_t> Call::number(std::string_view name, std::int64_t fallback) const {
+    const std::string* text = request.find(name);
+    if (text == nullptr) return fallback;
+    return parse_number(name, *text);
+}
+
+std::string Call::text(std::string_view name) const {
+    const std::string* text = request.find(name);
+    return text == nullptr ? std::string() : *text;
+}
+
+base::Result<model::JobId> Call::job() const {
+    BERTH_TRY(number, parse_number("job", words.front()));
+    return model::JobId{number};
+}
+
+}  // namespace berth::api

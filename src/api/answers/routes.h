@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which addresses are there, and who answers? The table is in routes.cc; each answer is a function
+// of the file named after its subject.
+#pragma once
+
+#include "api/answers/site.h"
+
+namespace berth::api {
+
+// Answers now, or parks the request and answers later.
+void answer(Site& site, Request request, Respond respond);
+
+// jobs.cc
+void post_job(Site& site, Call call);
+void steer_job(Site& site, Call call);
+// job_views.cc
+void get_jobs(Site& site, Call call);
+void get_job(Site& site, Call call);
+void get_why(Site& site, Call call);
+// job_output.cc
+void get_log(Site& site, Call call);
+void get_attach(Site& site, Call call);
+// events.cc
+void get_events(Site& site, Call call);
+// nodes.cc
+void get_nodes(Site& site, Call call);
+void put_node(Site& site, Call call);
+// pools.cc
+void get_pools(Site& site, Call call);
+void put_pool(Site& site, Call call);
+void delete_pool(Site& site, Call call);
+// projects.cc
+void get_projects(Site& site, Call call);
+void put_project(Site& site, Call call);
+void delete_project(Site& site, Call call);
+// policy.cc
+void get_policy(Site& site, Call call);
+void put_policy(Site& site, Call call);
+// what_if.cc
+void get_fair_share(Site& site, Call call);
+void post_what_if(Site& site, Call call);
+void get_state(Site& site, Call call);
+// status.cc
+void get_status(Site& site, Call call);
+void post_shutdown(Site& site, Call call);
+
+}  // namespace berth::api

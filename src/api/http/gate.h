@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// May this request be heard? Asked when its header is there and before a byte of its body is kept.
+//
+// On the Unix socket the kernel has told the user. On TCP, which every web page and every user of
+// the machine can reach: the request is for this server by one of its names (else 421: a page whose
+// name points here), from no page of another site (403), and shows the token (401). After
+// kWrongTokensMax wrong tokens within a minute the next ones are answered 429. The right one always
+// opens: nobody can shut its owner out by guessing, and 192 bits are not guessed. Where the pages
+// are for anyone who reaches the port, such as probes and monitoring, all are heard, by whatever
+// name.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/http/access.h"
+#include "api/http/http.h"
+
+namespace berth::api {
+
+inline constexpr std::size_t kWrongTokensMax = 10;  // a minute
+
+// What the header of a request says of who sends it.
+struct Sender {
+    std::string_view authorization;
+    std::string_view host;
+    std::string_view origin;  // empty = sent by no web page
+    bool has_one_host = true;
+};
+
+enum class Hears { TokenHolders, Anyone };
+
+class Gate {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    explicit Gate(std::string token, Hears hears = Hears::TokenHolders)
+        : token_(std::move(token)), hears_(hears) {}
+
+    // The answer to a request that may not be heard.
+    std::optional<Response> refusal(const Peer& peer, const Sender& sender, Clock::time_point now);
+
+  private:
+    Response wrong_token(Clock::time_point now);
+
+    std::string token_;
+    Hears hears_;
+    std::array<Clock::time_point, kWrongTokensMax> wrong_{};  // the last ones, in a ring
+    std::size_t next_wrong_ = 0;
+    std::size_t wrong_seen_ = 0;
+};
+
+}  // namespace berth::api

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One connection over a real pair of sockets; its time is what the test says.
+#include "api/http/http_connection.h"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <string>
+
+#include "api/http/problem.h"
+
+using namespace berth::api;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t kBig = 1024 * 1024;
+
+struct Line {
+    explicit Line(bool is_local = false) {
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+        const Peer peer{is_local, is_local, "ann", ::geteuid()};
+        HttpConnection::Socket socket(io);
+        socket.assign(boost::asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
+        connection =
+            std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate, untaken);
+    }
+    ~Line() {
+        connection->close();
+        run();
+        if (ends[0] >= 0) ::close(ends[0]);
+    }
+
+    void run() {
+        io.restart();
+        io.poll();
+    }
+    void start() { connection->start(), run(); }
+    void say(const std::string& text) {
+        REQUIRE(::send(ends[0], text.data(), text.size(), MSG_NOSIGNAL) ==
+                static_cast<ssize_t>(text.size()));
+        run();
+    }
+    // Time goes by, seen from now.
+    void after(HttpConnection::Clock::duration time) {
+        connection->look(HttpConnection::Clock::now() + time);
+        run();
+    }
+    std::string heard() {
+        static char buffer[kBig];
+        const ssize_t size = ::recv(ends[0], buffer, sizeof buffer, MSG_DONTWAIT);
+        return size > 0 ? std::string(buffer, static_cast<std::size_t>(size)) : "";
+    }
+    bool has_heard(const std::string& text) { return heard().find(text) != std::string::npos; }
+    void hang_up() {
+        ::close(ends[0]);
+        ends[0] = -1;
+        run();
+    }
+
+    int ends[2];
+    boost::asio::io_context io;
+    std::vector<Request> requests;
+    std::vector<Respond> parked;
+    Handler handler = [this](Request request, Respond respond) {
+        if (request.path == "/big") request.body.assign(kBig, 'x');
+        if (request.path != "/park") respond({200, request.body, "text/plain", {}});
+        request.body.clear();
+        if (request.path == "/park") parked.push_back(std::move(respond));
+        requests.push_back(std::move(request));
+    };
+    Gate gate{"bth_1"};
+    Untaken untaken;
+    std::shared_ptr<HttpConnection> connection;
+};
+
+std::string repeated(const std::string& text, std::size_t times) {
+    std::string all;
+    for (std::size_t i = 0; i < times; ++i) all += text;
+    return all;
+}
+
+const std::string kHost = "Host: localhost\r\n";
+const std::string kToken = "Authorization: Bearer bth_1\r\n";
+
+}  // namespace
+
+TEST_CASE("of a request that may not be heard no byte of the body is read into memory") {
+    Line line;
+    line.start();
+    line.say("POST /x HTTP/1.1\r\n" + kHost + "Content-Length: 1000000\r\n\r\nfirst bytes");
+    CHECK(line.has_heard("HTTP/1.1 401 "));
+    CHECK(line.requests.empty());
+    CHECK_FALSE(line.connection->is_known());
+    line.say(std::string(10'000, 'x'));  // it may go on for a while, and nobody listens
+    CHECK(line.connection->is_open());
+    line.after(kDrainMax + 1s);
+    CHECK_FALSE(line.connection->is_open());
+}
+
+TEST_CASE("who has shown the token sends a body, in pieces or after being told to go on") {
+    Line line;
+    line.start();
+    line.say("POST /x HTTP/1.1\r\n" + kHost + kToken +
+             "Expect: 100-continue\r\nContent-Length: 6\r\n\r\n");
+    CHECK(line.connection->is_known());
+    CHECK(line.has_heard("HTTP/1.1 100 Continue"));
+    line.say("abc");
+    CHECK(line.heard().empty());
+    line.say("def");
+    CHECK(line.has_heard("abcdef"));
+    line.say("POST /x HTTP/1.1\r\n" + kHost + kToken + "Transfer-Encoding: chunked\r\n\r\n3");
+    line.say("\r\nabc\r\n0\r\n\r\n");
+    CHECK(line.has_heard("abc"));
+}
+
+TEST_CASE("a body of nothing may come a byte at a time") {
+    Line line;
+    line.start();
+    line.say("POST /x HTTP/1.1\r\n" + kHost + kToken + "Transfer-Encoding: chunked\r\n\r\n");
+    for (const char byte : std::string("0\r\n\r\n")) line.say(std::string(1, byte));
+    CHECK(line.has_heard("HTTP/1.1 200 "));
+}
+
+TEST_CASE("every request of a connection shows the token") {
+    Line line;
+    line.start();
+    line.say("GET /x HTTP/1.1\r\n" + kHost + kToken + "\r\n");
+    CHECK(line.has_heard("HTTP/1.1 200 "));
+    line.say("GET /x HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.has_heard("HTTP/1.1 401 "));
+}
+
+TEST_CASE("a page that says twice or not at all where it is from is none of ours") {
+    for (const std::string origin : {"Origin: \r\n", "Origin:\r\nOrigin: http://localhost\r\n",
+                                     "Origin: http://localhost\r\nOrigin: http://evil\r\n"}) {
+        CAPTURE(origin);
+        Line line;
+        line.start();
+        line.say("GET /x HTTP/1.1\r\n" + kHost + kToken + origin + "\r\n");
+        CHECK(line.has_heard("HTTP/1.1 403 "));
+    }
+}
+
+TEST_CASE("HEAD is answered without a body") {
+    Line line(true);
+    line.start();
+    line.say("HEAD /big HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.heard().ends_with("\r\n\r\n"));
+    line.say("HEAD /%zz HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.heard().ends_with("\r\n\r\n"));
+}
+
+TEST_CASE("a header has to be there in time, however its bytes drip") {
+    for (const bool is_local : {false, true}) {
+        CAPTURE(is_local);
+        Line line(is_local);
+        line.start();
+        line.say("GET /x HT");
+        const auto most = is_local ? kHeaderMax : kNetworkHeaderMax;
+        line.after(most - 1s);
+        CHECK(line.heard().empty());
+        line.say("TP");
+        line.after(most + 1s);
+        CHECK(line.has_heard("HTTP/1.1 408 "));
+    }
+}
+
+TEST_CASE("a stranger who says nothing is sent away, the owner who idles between requests is not") {
+    Line stranger;
+    stranger.start();
+    stranger.after(kNetworkHeaderMax + 1s);
+    CHECK(stranger.has_heard("HTTP/1.1 408 "));
+    Line owner(true);
+    owner.start();
+    owner.after(kNetworkHeaderMax + 1s);
+    owner.after(kHeaderMax + 1s);
+    CHECK(owner.connection->is_open());
+    CHECK(owner.heard().empty());
+    owner.after(kIdleMax + 1s);
+    CHECK_FALSE(owner.connection->is_open());
+}
+
+TEST_CASE("a body has to be there in time") {
+    Line line(true);
+    line.start();
+    line.say("POST /x HTTP/1.1\r\n" + kHost + "Content-Length: 6\r\n\r\nabc");
+    line.after(kHeaderMax + 1s);
+    CHECK(line.heard().empty());
+    line.after(kBodyMax + 1s);
+    CHECK(line.has_heard("the body of the request was not there within 30 s"));
+    CHECK(line.requests.empty());
+}
+
+TEST_CASE("what waits for an answer ends when its client has closed") {
+    for (const std::string last : {"\r\n", "Connection: close\r\n\r\n"}) {
+        CAPTURE(last);
+        Line line(true);
+        line.start();
+        line.say("GET /park HTTP/1.1\r\n" + kHost + last);
+        line.after(59s);
+        CHECK(line.connection->is_open());
+        line.hang_up();
+        line.after(1s);
+        CHECK_FALSE(line.connection->is_open());
+    }
+}
+
+TEST_CASE("a client on the socket that has said all it has to say still hears its answer") {
+    Line line(true);
+    line.start();
+    line.say("GET /park HTTP/1.1\r\n" + kHost + "\r\n");
+    ::shutdown(line.ends[0], SHUT_WR);
+    line.run();
+    line.after(59s);
+    REQUIRE(line.parked.size() == 1);
+    line.parked.front()({200, "at last", "text/plain", {}});
+    line.run();
+    CHECK(line.has_heard("at last"));
+}
+
+TEST_CASE("who does not take its answers is answered no further, and has all of them in the end") {
+    Line line(true);
+    line.start();
+    line.say(repeated("GET /big HTTP/1.1\r\n" + kHost + "\r\n", kPipelinedMax));
+    CHECK(line.requests.size() == 4);  // of 1 MiB each
+    std::size_t bytes = 0;
+    for (std::string piece = "more"; !piece.empty(); line.run()) {
+        piece = line.heard();
+        bytes += piece.size();
+    }
+    CHECK(line.requests.size() == kPipelinedMax);
+    CHECK(bytes > kPipelinedMax * kBig);
+    CHECK(line.connection->is_open());
+}
+
+TEST_CASE("who is turned away hears why, whatever it has sent") {
+    Line line(true);
+    line.say("GET /x HTTP/1.1\r\n" + kHost + "\r\n");
+    line.connection->turn_away(busy(503, "too many", 1));
+    line.run();
+    const std::string heard = line.heard();
+    CHECK(heard.find("HTTP/1.1 503 ") == 0);
+    CHECK(heard.find("Retry-After: 1") != std::string::npos);
+    CHECK(heard.find("Connection: close") != std::string::npos);
+    CHECK(line.requests.empty());
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line/arguments.h"
+
+#include <doctest/doctest.h>
+
+namespace berth::cli {
+namespace {
+
+constexpr Flag kFlags[] = {
+    {'g', "gpus", "REQUEST", "how many"},
+    {'a', "all", "", "everything"},
+    {'q', "quiet", "", "numbers"},
+    {'o', "output", "FORM", "how", Completes::Choices, "json|wide"},
+    {0, "grace", "TIME", "how long"},
+};
+constexpr Verb kPlain{.name = "try", .synopsis = "NAME", .flags = kFlags, .words_max = 2};
+constexpr Verb kSubmit{.name = "sub",
+                       .synopsis = "[FILE]",
+                       .flags = kFlags,
+                       .words_max = 1,
+                       .tail = CommandTail::AfterDashes};
+constexpr Verb kRun{.name = "go", .flags = kFlags, .tail = CommandTail::FromFirstWord};
+
+Outcome<Arguments> parse(const Verb& verb, std::vector<std::string> typed) {
+    return parse_arguments(verb, typed);
+}
+
+std::string error_of(const Verb& verb, std::vector<std::string> typed) {
+    const auto arguments = parse_arguments(verb, typed);
+    REQUIRE_FALSE(arguments.has_value());
+    CHECK(arguments.error().exit_code == kBadUsage);
+    return arguments.error().cause;
+}
+
+}  // namespace
+
+TEST_CASE("flags stand before and behind words, in every spelling") {
+    for (const auto& typed : std::vector<std::vector<std::string>>{{"-g", "2", "name", "-aq"},
+                                                                   {"name", "--gpus=2", "-a", "-q"},
+                                                                   {"-g2", "-qa", "name"},
+                                                                   {"-aqg2", "name"},
+                                                                   {"-aqg=2", "name"}}) {
+        const auto arguments = parse(kPlain, typed);
+        REQUIRE(arguments.has_value());
+        CHECK(arguments->text("gpus") == "2");
+        CHECK(arguments->has("all"));
+        CHECK(arguments->has("quiet"));
+        CHECK(arguments->words == std::vector<std::string>{"name"});
+    }
+}
+
+TEST_CASE("the last value of a flag wins, all are kept") {
+    const auto arguments = parse(kPlain, {"--gpus", "1", "--gpus", "2"});
+    REQUIRE(arguments.has_value());
+    CHECK(arguments->text("gpus") == "2");
+    CHECK(arguments->all("gpus") == std::vector<std::string>{"1", "2"});
+    CHECK(arguments->text("grace", "none") == "none");
+}
+
+TEST_CASE("the user's own command is left alone") {
+    const std::vector<std::string> command{"python", "-q", "--gpus", "--", "x"};
+    const auto run = parse(kRun, {"-g", "2", "python", "-q", "--gpus", "--", "x"});
+    REQUIRE(run.has_value());
+    CHECK(run->command == command);
+    CHECK_FALSE(run->has("quiet"));
+    const auto dashed = parse(kRun, {"-g", "2", "--", "python", "-q", "--gpus", "--", "x"});
+    REQUIRE(dashed.has_value());
+    CHECK(dashed->command == command);
+    const auto submit = parse(kSubmit, {"job.yaml", "-g", "2", "--", "python", "-a"});
+    REQUIRE(submit.has_value());
+    CHECK(submit->words == std::vector<std::string>{"job.yaml"});
+    CHECK(submit->command == std::vector<std::string>{"python", "-a"});
+    CHECK_FALSE(submit->has("all"));
+}
+
+TEST_CASE("what cannot be understood is said with what would be right") {
+    CHECK(error_of(kPlain, {"--gpu", "2"}) == "unknown flag \"--gpu\"; did you mean \"--gpus\"?");
+    CHECK(error_of(kPlain, {"-x"}) == "unknown flag \"-x\"");
+    CHECK(error_of(kPlain, {"--gpus"}) == "\"--gpus\" wants a value: REQUEST");
+    CHECK(error_of(kPlain, {"-g", "--", "x"}) == "\"-g\" wants a value: REQUEST");
+    CHECK(error_of(kPlain, {"--all=yes"}) == "\"--all\" takes no value");
+    CHECK(error_of(kPlain, {"-o", "jsn"}) ==
+          "--output: wanted json or wide, found \"jsn\", did you mean \"json\"?");
+    CHECK(error_of(kPlain, {"a", "b", "c"}) == "unexpected \"c\"");
+    CHECK(error_of(kPlain, {"--", "x"}) == "no command is expected behind \"--\"");
+}
+
+TEST_CASE("numbers and times are checked when they are used") {
+    const auto arguments = parse(kPlain, {"--gpus", "two", "--grace", "90s"});
+    REQUIRE(arguments.has_value());
+    CHECK_FALSE(arguments->number("gpus", 0).has_value());
+    CHECK(arguments->duration("grace", {})->count() == 90'000);
+    CHECK(parse(kPlain, {})->number("gpus", 7).value() == 7);
+}
+
+TEST_CASE("exit codes of jobs stay below 100") {
+    CHECK(exit_code_of_job(0) == 0);
+    CHECK(exit_code_of_job(99) == 99);
+    CHECK(exit_code_of_job(100) == kJobAbove99);
+    CHECK(exit_code_of_job(137) == kJobAbove99);
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/demo_server.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace berth::cli {
+namespace {
+
+std::string own_path() {
+    std::error_code error;
+    const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? std::string("berth") : path.string();
+}
+
+// Runs this very program silently; standard error goes to a pipe and comes back as text.
+int run_self(std::vector<std::string> words, std::string& told) {
+    words.insert(words.begin(), own_path());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    pid_t child = -1;
+    const int error =
+        ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[1]);
+    int status = -1;
+    if (error == 0) {
+        char buffer[4096];
+        for (;;) {
+            const ssize_t count = ::read(ends[0], buffer, sizeof(buffer));
+            if (count < 0 && errno == EINTR) continue;
+            if (count <= 0) break;
+            told.append(buffer, static_cast<std::size_t>(count));
+        }
+        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+    } else {
+        told = std::strerror(error);
+    }
+    ::close(ends[0]);
+    return error == 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Outcome<std::string> make_directory() {
+    const char* place = std::getenv("TMPDIR");
+    std::string path = std::string(place && *place ? place : "/tmp") + "/berth-demo-XXXXXX";
+    if (!::mkdtemp(path.data())) {
+        return refuse(kFailed, "cannot make " + path + ": " + std::strerror(errno));
+    }
+    return path;
+}
+
+}  // namespace
+
+DemoServer::DemoServer(const Context& outer, std::string directory)
+    : context_(outer), directory_(std::move(directory)) {
+    context_.data_dir = directory_;
+    context_.is_default_data_dir = false;
+    context_.address = {};
+    context_.address.socket = directory_ + "/berth.sock";
+}
+
+Outcome<std::unique_ptr<DemoServer>> DemoServer::start(const Context& outer,
+                                                       const std::string& gpus) {
+    auto directory = make_directory();
+    if (!directory) return tl::unexpected(directory.error());
+    std::unique_ptr<DemoServer> server(new DemoServer(outer, *directory));
+    std::string told;
+    const int code = run_self({"up", "--data", *directory, "--gpus", gpus, "--port", "0"}, told);
+    if (code == 0) return server;
+    while (told.ends_with('\n')) told.pop_back();
+    return refuse(kServerUnreachable, "the demo's server did not start: " + told);
+}
+
+DemoServer::~DemoServer() {
+    std::string told;
+    run_self({"down", "--data", directory_, "--jobs", "cancel"}, told);
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+}
+
+std::string DemoServer::sibling(const std::string& program) const {
+    return (std::filesystem::path(own_path()).parent_path() / program).string();
+}
+
+}  // namespace berth::cli

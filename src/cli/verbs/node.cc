@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth node ls, set, drain, ready: which nodes are there, where do they stand, may they take work?
+#include "cli/client/client.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "cli/command_line/output.h"
+#include "cli/pages/pool_pages.h"
+#include "cli/verbs/changes.h"
+#include "cli/verbs/listing.h"
+#include "codec/text/json_writer.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr Flag kNodeListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
+constexpr Flag kSetFlags[] = {
+    {'l', "labels", "KEY=VALUE", "what pools and jobs ask for; KEY= takes one away"},
+    {0, "topology", "LEVEL=DOMAIN", "what it stands in: zone=z1,rack=r7"},
+};
+
+Outcome<Listing> read_nodes(const Context&, Client& client, const Arguments&) {
+    const auto list = client.nodes();
+    if (!list) return tl::unexpected(list.error());
+    Listing listing{node_table(list->nodes, list->names), {}};
+    for (const codec::NodeView& node : list->nodes) listing.names.push_back(node.name);
+    return listing;
+}
+
+int list_nodes(Context& context, const Arguments& arguments) {
+    return show_listing(context, arguments, "nodes", read_nodes);
+}
+
+int change_nodes(Context& context, const Arguments& arguments, const std::string& body,
+                 std::string_view what) {
+    Client client(context);
+    // Nothing is changed when one of them is not known.
+    const auto list = client.nodes();
+    if (!list) return report(context, list.error());
+    std::vector<std::string> names;
+    for (const codec::NodeView& node : list->nodes) names.push_back(node.name);
+    for (const std::string& name : arguments.words) {
+        const auto known = expect_known("node", name, names, "berth node ls");
+        if (!known) return report(context, known.error());
+    }
+    for (const std::string& name : arguments.words) {
+        const auto notes = client.change("nodes", name, body);
+        if (!notes) return report(context, notes.error());
+        print("node " + printable(name) + std::string(what) + "\n");
+        print_notes(*notes);
+    }
+    return kDone;
+}
+
+int set_nodes(Context& context, const Arguments& arguments) {
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    for (const std::string_view flag : {"labels", "topology"}) {
+        const auto added = add_map(json, arguments, flag, MapOf::Texts);
+        if (!added) return report(context, added.error());
+    }
+    json.end_object();
+    if (body == "{}") {
+        return report(context, {kBadUsage, "nothing to change",
+                                "berth node set " + arguments.words[0] + " --labels KEY=VALUE"});
+    }
+    return change_nodes(context, arguments, body, " changed");
+}
+
+int drain_nodes(Context& context, const Arguments& arguments) {
+    return change_nodes(context, arguments, R"({"health":"drained"})",
+                        " takes no more work; what runs there goes on");
+}
+
+int ready_nodes(Context& context, const Arguments& arguments) {
+    return change_nodes(context, arguments, R"({"health":"ready"})", " takes work");
+}
+
+}  // namespace
+
+extern const Verb node_list_verb;
+extern const Verb node_set_verb;
+extern const Verb node_drain_verb;
+extern const Verb node_ready_verb;
+
+const Verb node_list_verb{.intent = Intent::Nodes,
+                          .name = "node ls",
+                          .aliases = "nodes node",
+                          .synopsis = "[-o FORM]",
+                          .summary = "the nodes: pool, state, labels, who is there",
+                          .flags = kNodeListFlags,
+                          .run = list_nodes};
+
+const Verb node_set_verb{.intent = Intent::Nodes,
+                         .name = "node set",
+                         .synopsis = "NODE... [--labels KEY=VALUE] [--topology LEVEL=DOMAIN]",
+                         .summary = "change a node's labels, or where it stands",
+                         .flags = kSetFlags,
+                         .words_min = 1,
+                         .words_max = -1,
+                         .completes = Completes::Nodes,
+                         .more = "  berth node set n2 n3 --labels cells=a --topology rack=r7\n",
+                         .run = set_nodes};
+
+const Verb node_drain_verb{.intent = Intent::Nodes,
+                           .name = "node drain",
+                           .synopsis = "NODE...",
+                           .summary = "send it no more work; what runs there finishes",
+                           .words_min = 1,
+                           .words_max = -1,
+                           .completes = Completes::Nodes,
+                           .run = drain_nodes};
+
+const Verb node_ready_verb{.intent = Intent::Nodes,
+                           .name = "node ready",
+                           .synopsis = "NODE...",
+                           .summary = "let a drained node take work again",
+                           .words_min = 1,
+                           .words_max = -1,
+                           .completes = Completes::Nodes,
+                           .run = ready_nodes};
+
+}  // namespace berth::cli

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth project ls, create, set, rm, use: who is entitled to what, and which project are you in?
+#include <algorithm>
+#include <utility>
+
+#include "base/quantity.h"
+#include "cli/client/client.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "cli/command_line/settings.h"
+#include "cli/pages/cluster_pages.h"
+#include "cli/pages/job_table.h"
+#include "cli/pages/pool_pages.h"
+#include "cli/verbs/changes.h"
+#include "cli/verbs/listing.h"
+#include "codec/text/json_writer.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr Flag kProjectListFlags[] = {
+    {0, "pool", "POOL", "what they have in this pool; in all together unless said",
+     Completes::Pools},
+    kListOutputFlag,
+    kJsonFlag,
+    kQuietFlag,
+};
+
+constexpr Flag kRightsFlags[] = {
+    {'q', "quota", "GPUS", "GPUs that are this project's whenever it asks: 4, 0.5"},
+    {0, "limit", "GPUS", "never more than that; \"none\" lifts it"},
+    {'w', "weight", "NUMBER", "share of what idles, against others; 1 unless said"},
+    {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
+    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
+     "guaranteed|fixed"},
+    {0, "pool", "POOL", "the rights above in this pool, not the default one", Completes::Pools},
+    {0, "no-rights", "", "with --pool: no rights of its own there any more"},
+    {0, "delay", "TIME", "its jobs wait so long before others pause for them"},
+    {0, "preempt-run", "TIME", "its jobs are left alone so long by higher priorities"},
+    {0, "reclaim-run", "TIME", "its jobs are left alone so long by other projects"},
+    {0, "order", "ORDER", "its jobs go by: learned, levels, age, inherit", Completes::Choices,
+     "learned|levels|age|inherit"},
+    {0, "tail", "PERCENT", "its costliest part that goes by age: 0 to 50; inherit"},
+    {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
+};
+
+// Writes the flag's decimal under its own name.
+Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::string_view flag) {
+    if (!arguments.has(flag)) return {};
+    const std::string given = arguments.text(flag);
+    json.key(flag);
+    if (flag == "limit" && given == "none") {
+        json.null();
+        return {};
+    }
+    const auto thousandths = base::parse_thousandths(given);
+    if (!thousandths) {
+        return bad_usage("--" + std::string(flag) + ": wanted a number such as 4 or 0.5, found \"" +
+                         given + "\"");
+    }
+    json.raw(base::format_thousandths(*thousandths));
+    return {};
+}
+
+// Quota, limit, weight, priority and kind, those given.
+Success add_rights(codec::JsonWriter& json, const Arguments& arguments) {
+    for (const std::string_view flag : {"quota", "limit", "weight"}) {
+        if (const Success added = add_decimal(json, arguments, flag); !added) {
+            return tl::unexpected(added.error());
+        }
+    }
+    const auto priority = arguments.number("priority", 0);
+    if (!priority) return tl::unexpected(priority.error());
+    if (arguments.has("priority")) json.key("priority").number(*priority);
+    if (arguments.has("kind")) json.key("kind").string(arguments.text("kind"));
+    return {};
+}
+
+// "inherit": as above it in the tree, or the policy.
+Success add_order(codec::JsonWriter& json, const Arguments& arguments) {
+    constexpr std::string_view kInherit = "inherit";
+    const auto is_taken_back = [&](std::string_view flag) {
+        return arguments.text(flag) == kInherit;
+    };
+    if (arguments.has("order")) {
+        json.key("job_order");
+        if (is_taken_back("order"))
+            json.null();
+        else
+            json.string(arguments.text("order"));
+    }
+    if (!arguments.has("tail")) return {};
+    json.key("job_tail");
+    if (is_taken_back("tail")) {
+        json.null();
+        return {};
+    }
+    const auto tail = arguments.number("tail", 0);
+    if (!tail) return tl::unexpected(tail.error());
+    json.number(*tail);
+    return {};
+}
+
+Success add_pool(codec::JsonWriter& json, const Arguments& arguments) {
+    json.key("pools").begin_object();
+    json.text_key(arguments.text("pool"));
+    if (arguments.has("no-rights")) {
+        json.null();
+    } else {
+        json.begin_object();
+        if (const Success added = add_rights(json, arguments); !added) return added;
+        json.end_object();
+    }
+    json.end_object();
+    return {};
+}
+
+// The fields of the state file's projects, those given.
+Outcome<std::string> project_body(const Arguments& arguments) {
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    const bool is_default = arguments.text("pool", model::kDefaultPool) == model::kDefaultPool;
+    if (arguments.has("no-rights") && is_default) {
+        return bad_usage("--no-rights: wanted with --pool and a pool other than the default one");
+    }
+    const Success added = is_default ? add_rights(json, arguments) : add_pool(json, arguments);
+    if (!added) return tl::unexpected(added.error());
+    constexpr std::pair<std::string_view, std::string_view> kTimes[] = {
+        {"delay", "preemption_delay"},
+        {"preempt-run", "preempt_min_run"},
+        {"reclaim-run", "reclaim_min_run"}};
+    for (const auto& [flag, field] : kTimes) {
+        if (arguments.has(flag)) json.key(field).string(arguments.text(flag));
+    }
+    if (const Success ordered = add_order(json, arguments); !ordered) {
+        return tl::unexpected(ordered.error());
+    }
+    if (arguments.has("parent")) json.key("parent").string(arguments.text("parent"));
+    json.end_object();
+    return body;
+}
+
+Outcome<std::vector<std::string>> project_names(Client& client) {
+    const auto projects = client.projects();
+    if (!projects) return tl::unexpected(projects.error());
+    std::vector<std::string> names;
+    for (const codec::ProjectView& project : *projects) names.push_back(project.name);
+    return names;
+}
+
+Success expect_project(Client& client, const std::string& name) {
+    const auto names = project_names(client);
+    if (!names) return tl::unexpected(names.error());
+    return expect_known("project", name, *names, "berth project ls");
+}
+
+Outcome<Listing> read_projects(const Context& context, Client& client, const Arguments& arguments) {
+    auto projects = client.projects();
+    if (!projects) return tl::unexpected(projects.error());
+    if (arguments.has("pool")) {
+        const auto pool = client.pool(arguments.text("pool"));
+        if (!pool) return tl::unexpected(pool.error());
+        projects = in_pool(std::move(*projects), pool->name);
+    }
+    const Form form = form_wanted(arguments, true);
+    const bool has_all = form == Form::Wide || form == Form::Csv;
+    Listing listing{project_table(*projects, has_all ? Detail::Wide : Detail::Usual), {}};
+    for (const codec::ProjectView& project : *projects) listing.names.push_back(project.name);
+    if (context.out.is_terminal) listing.below = orders_note(*projects);
+    const std::string mine = default_project();
+    if (context.out.is_terminal && !mine.empty()) {
+        const bool is_there = std::ranges::find(listing.names, mine) != listing.names.end();
+        if (!listing.below.empty()) listing.below += "; ";
+        listing.below += "yours, unless you say -p: " + mine +
+                         (is_there ? "" : ", which is not there; berth project use PROJECT");
+    }
+    return listing;
+}
+
+int list_projects(Context& context, const Arguments& arguments) {
+    return show_listing(context, arguments, "projects", read_projects);
+}
+
+int change_project(Context& context, const Arguments& arguments, bool creates) {
+    const std::string& name = arguments.words[0];
+    const auto body = project_body(arguments);
+    if (!body) return report(context, body.error());
+    if (!creates && *body == "{}") {
+        return report(context, {kBadUsage, "nothing to change",
+                                "berth project set " + name +
+                                    " --quota 4   (your default project: "
+                                    "berth project use " +
+                                    name + ")"});
+    }
+    Client client(context);
+    const auto known = expect_project(client, name);
+    if (!known && known.error().exit_code != kNoSuchThing) return report(context, known.error());
+    if (creates && known) {
+        return report(context, {kFailed, "project \"" + name + "\" exists",
+                                "berth project set " + name + " --quota 4"});
+    }
+    if (!creates && !known) return report(context, known.error());
+    const auto notes = client.change("projects", name, *body);
+    if (!notes) return report(context, notes.error());
+    print("project " + printable(name) + (creates ? " created\n" : " changed\n"));
+    print_notes(*notes);
+    return kDone;
+}
+
+int create_project(Context& context, const Arguments& arguments) {
+    return change_project(context, arguments, true);
+}
+
+int set_project(Context& context, const Arguments& arguments) {
+    return change_project(context, arguments, false);
+}
+
+int remove_project(Context& context, const Arguments& arguments) {
+    const std::string& name = arguments.words[0];
+    Client client(context);
+    if (const auto known = expect_project(client, name); !known) {
+        return report(context, known.error());
+    }
+    if (const auto removed = client.remove("projects", name); !removed) {
+        return report(context, removed.error());
+    }
+    print("project " + printable(name) + " removed; its finished jobs: berth ls -a -p " +
+          printable(name) + "\n");
+    if (default_project() == name) {
+        print_notes(
+            {"your jobs went there unless you said -p; choose another: berth project use "
+             "PROJECT"});
+    }
+    return kDone;
+}
+
+int use_project(Context& context, const Arguments& arguments) {
+    const std::string& name = arguments.words[0];
+    Client client(context);
+    if (const auto known = expect_project(client, name); !known) {
+        return report(context, known.error());
+    }
+    if (const base::Status saved = save_default_project(name); !saved) {
+        return report(context, Failure::from(saved.error()));
+    }
+    print("your jobs go to " + printable(name) + " unless you say -p\n");
+    return kDone;
+}
+
+}  // namespace
+
+extern const Verb project_list_verb;
+extern const Verb project_create_verb;
+extern const Verb project_set_verb;
+extern const Verb project_use_verb;
+extern const Verb project_remove_verb;
+
+const Verb project_list_verb{.intent = Intent::Share,
+                             .name = "project ls",
+                             .aliases = "projects project",
+                             .synopsis = "[-o FORM]",
+                             .summary = "the projects: quota, fair share, used, borrowed",
+                             .flags = kProjectListFlags,
+                             .run = list_projects};
+
+const Verb project_create_verb{.intent = Intent::Share,
+                               .name = "project create",
+                               .synopsis = "NAME [--quota GPUS] [--parent DEPARTMENT] ...",
+                               .summary = "make a project",
+                               .flags = kRightsFlags,
+                               .words_min = 1,
+                               .words_max = 1,
+                               .more =
+                                   "  berth project create vision --quota 4\n"
+                                   "  berth project create lab --quota 0 --weight 0.5\n"
+                                   "  berth project set lab --pool cells --quota 8\n"
+                                   "  berth project set lab --order learned --tail 33\n",
+                               .run = create_project};
+
+const Verb project_set_verb{.intent = Intent::Share,
+                            .name = "project set",
+                            .synopsis = "NAME --quota GPUS ...",
+                            .summary = "change a project's rights",
+                            .flags = kRightsFlags,
+                            .words_min = 1,
+                            .words_max = 1,
+                            .completes = Completes::Projects,
+                            .run = set_project};
+
+const Verb project_use_verb{.intent = Intent::Share,
+                            .name = "project use",
+                            .synopsis = "NAME",
+                            .summary = "make it the project of your jobs",
+                            .words_min = 1,
+                            .words_max = 1,
+                            .completes = Completes::Projects,
+                            .run = use_project};
+
+const Verb project_remove_verb{.intent = Intent::Share,
+                               .name = "project rm",
+                               .synopsis = "NAME",
+                               .summary = "take away a project that has no job and no children",
+                               .words_min = 1,
+                               .words_max = 1,
+                               .completes = Completes::Projects,
+                               .run = remove_project};
+
+}  // namespace berth::cli

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth why, berth show: what is to know about one job?
+#include "cli/client/client.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "cli/command_line/output.h"
+#include "cli/pages/job_pages.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr Flag kShowFlags[] = {kPageOutputFlag, kJsonFlag, kTimeFlag};
+constexpr Flag kWhyFlags[] = {
+    {0, "paused", "", "the receipt of its last pause, also when it runs again"},
+    kPageOutputFlag,
+    kJsonFlag,
+};
+
+std::string job_path(model::JobId id, std::string_view rest = {}) {
+    return "jobs/" + std::to_string(id.value) + std::string(rest);
+}
+
+// Prints the answer as it came.
+int print_answer(const Context& context, const Arguments& arguments, Client& client,
+                 const std::string& path) {
+    const auto body = client.get(path);
+    if (!body) return report(context, body.error());
+    print_document(arguments, *body);
+    return kDone;
+}
+
+int show_job(Context& context, const Arguments& arguments) {
+    Client client(context);
+    int result = kDone;
+    for (const std::string& word : arguments.words) {
+        const auto id = client.resolve(word);
+        if (!id) return report(context, id.error());
+        if (wants_document(arguments)) {
+            result = print_answer(context, arguments, client, job_path(*id, "?foresee=true"));
+            if (result != kDone) return result;
+            continue;
+        }
+        const auto job = client.foreseen_job(*id);
+        if (!job) return report(context, job.error());
+        const auto timeline = client.events(*id);
+        if (!timeline) return report(context, timeline.error());
+        const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
+        if (&word != &arguments.words.front()) print("\n");
+        print(show_page(job->job, job->names, {timeline->events, timeline->names}, clock_now(),
+                        form, context.out));
+    }
+    return result;
+}
+
+int explain_job(Context& context, const Arguments& arguments) {
+    Client client(context);
+    const auto id = client.resolve(arguments.words[0]);
+    if (!id) return report(context, id.error());
+    const auto job = client.foreseen_job(*id);
+    if (!job) return report(context, job.error());
+    if (wants_document(arguments)) {
+        // A job that waits for nothing has no verdict: its record says what it does instead.
+        return print_answer(context, arguments, client,
+                            job_path(*id, job->job.verdict ? "/why" : ""));
+    }
+    if (!arguments.has("paused")) {
+        print(why_page(job->job, job->names, clock_now(), context.out));
+        return kDone;
+    }
+    const std::string receipt = receipt_page(job->job, job->names, clock_now(), context.out);
+    if (receipt.empty()) {
+        return report(context, {kFailed, job_title(job->job) + " was never paused",
+                                "berth why " + std::to_string(id->value)});
+    }
+    print(receipt);
+    return kDone;
+}
+
+}  // namespace
+
+extern const Verb show_verb;
+extern const Verb why_verb;
+
+const Verb show_verb{.intent = Intent::Look,
+                     .name = "show",
+                     .synopsis = "JOB... [--time iso] [-o json]",
+                     .summary = "everything about a job, with its timeline",
+                     .flags = kShowFlags,
+                     .words_min = 1,
+                     .words_max = -1,
+                     .completes = Completes::Jobs,
+                     .more = "  JOB is a number, a name, or PROJECT/NAME.\n",
+                     .run = show_job};
+
+const Verb why_verb{.intent = Intent::Look,
+                    .name = "why",
+                    .synopsis = "JOB [--paused] [-o json]",
+                    .summary = "why a job waits or was paused, with the numbers",
+                    .flags = kWhyFlags,
+                    .words_min = 1,
+                    .words_max = 1,
+                    .completes = Completes::Jobs,
+                    .run = explain_job};
+
+}  // namespace berth::cli

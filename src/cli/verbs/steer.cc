@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth pause, resume, cancel: what shall become of these jobs?
+#include "cli/client/client.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "cli/pages/job_text.h"
+#include "codec/words/words.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr base::Duration kWaitPatience{10 * 60 * 1000};
+
+constexpr Flag kStopFlags[] = {
+    {0, "grace", "TIME", "how long it may take to save before it is killed"},
+    {0, "wait", "", "return when its GPUs are free"},
+    {'q', "quiet", "", "say nothing when all goes well"},
+};
+constexpr Flag kResumeFlags[] = {
+    {'q', "quiet", "", "say nothing when all goes well"},
+};
+
+bool holds_gpus(const model::JobRecord& job) {
+    using model::JobState;
+    const JobState state = job.state;
+    return state == JobState::Starting || state == JobState::Running ||
+           state == JobState::Pausing || state == JobState::Cancelling;
+}
+
+Outcome<JobAnswer> wait_until_free(Client& client, model::JobId id) {
+    auto job = client.job(id);
+    const base::TimePoint deadline = clock_now() + kWaitPatience;
+    while (job && holds_gpus(job->job)) {
+        if (clock_now() > deadline) return refuse(kWaitLimit, "it still holds its GPUs");
+        job = client.wait_for_job(
+            id, {.until = "change", .since = 0, .at_most = base::Duration{5'000}});
+    }
+    return job;
+}
+
+// What is to be expected of a job that does not run.
+std::string standing(const model::JobRecord& job) {
+    if (job.state != model::JobState::Queued && job.state != model::JobState::Paused) return "";
+    return job.held ? " until it is resumed" : ", goes on when GPUs are idle for it";
+}
+
+// One sentence on what was done.
+std::string told(const model::JobRecord& record) {
+    std::string text = "job " + std::to_string(record.id.value);
+    if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
+    return text + " is " + std::string(codec::word(record.state)) + standing(record) + "\n";
+}
+
+int steer(Context& context, const Arguments& arguments, std::string_view verb, bool can_wait) {
+    std::optional<base::Duration> grace;
+    if (can_wait && arguments.has("grace")) {
+        const auto given = arguments.duration("grace", {});
+        if (!given) return report(context, given.error());
+        grace = *given;
+    }
+    Client client(context);
+    int result = kDone;
+    for (const std::string& word : arguments.words) {
+        const auto id = client.resolve(word);
+        if (!id) {
+            result = report(context, id.error());
+            continue;
+        }
+        if (const Success done = client.steer(*id, verb, grace); !done) {
+            result = report(context, done.error());
+            continue;
+        }
+        const auto job =
+            can_wait && arguments.has("wait") ? wait_until_free(client, *id) : client.job(*id);
+        if (!job) {
+            result = report(context, job.error());
+        } else if (!arguments.has("quiet")) {
+            print(told(job->job));
+        }
+    }
+    return result;
+}
+
+int pause_jobs(Context& context, const Arguments& arguments) {
+    return steer(context, arguments, "pause", true);
+}
+int resume_jobs(Context& context, const Arguments& arguments) {
+    return steer(context, arguments, "resume", false);
+}
+int cancel_jobs(Context& context, const Arguments& arguments) {
+    return steer(context, arguments, "cancel", true);
+}
+
+}  // namespace
+
+extern const Verb pause_verb;
+extern const Verb resume_verb;
+extern const Verb cancel_verb;
+
+const Verb pause_verb{.intent = Intent::Steer,
+                      .name = "pause",
+                      .aliases = "suspend",
+                      .synopsis = "JOB... [--grace TIME] [--wait]",
+                      .summary = "let a job save and free its GPUs until you resume it",
+                      .flags = kStopFlags,
+                      .words_min = 1,
+                      .words_max = -1,
+                      .completes = Completes::Jobs,
+                      .run = pause_jobs};
+
+const Verb resume_verb{.intent = Intent::Steer,
+                       .name = "resume",
+                       .synopsis = "JOB...",
+                       .summary = "let a paused job go on, in its old place in line",
+                       .flags = kResumeFlags,
+                       .words_min = 1,
+                       .words_max = -1,
+                       .completes = Completes::Jobs,
+                       .run = resume_jobs};
+
+const Verb cancel_verb{.intent = Intent::Steer,
+                       .name = "cancel",
+                       .synopsis = "JOB... [--grace TIME] [--wait]",
+                       .summary = "end a job for good",
+                       .flags = kStopFlags,
+                       .words_min = 1,
+                       .words_max = -1,
+                       .completes = Completes::Jobs,
+                       .run = cancel_jobs};
+
+}  // namespace berth::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth whatif: what would be decided if? Asked of the server, or of a cluster described in a file;
+// nothing is changed.
+#include "foresight/what_if.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "cli/client/client.h"
+#include "cli/command_line/arguments.h"
+#include "cli/command_line/context.h"
+#include "cli/command_line/nodes_text.h"
+#include "cli/command_line/output.h"
+#include "cli/command_line/submission_flags.h"
+#include "cli/pages/what_if_page.h"
+#include "cli/terminal/text_file.h"
+#include "codec/files/state_file.h"
+#include "codec/words/words.h"
+#include "lifecycle/describe.h"
+#include "scenario/render.h"
+
+namespace berth::cli {
+namespace {
+
+using model::Hypothesis;
+using model::Supposition;
+
+constexpr auto kWhatIfFlags = joined(
+    joined(
+        std::to_array<Flag>({
+            {0, "state", "FILE", "of the cluster in this file, not the server's", Completes::Files},
+            {0, "profile", "NAME", "with --state: berth (unless said) or classic",
+             Completes::Choices, "berth|classic"},
+            {0, "down", "", "drain: the node fails, its jobs start again"},
+        }),
+        kSubmissionFlags),
+    std::to_array<Flag>({
+        kPageOutputFlag,
+        kJsonFlag,
+    }));
+
+// The words behind what is supposed.
+std::span<const std::string> objects(const Arguments& arguments) {
+    return std::span(arguments.words).subspan(1);
+}
+
+Outcome<std::string> answer_of_file(const std::string& file, const Arguments& arguments,
+                                    std::span<const Hypothesis> suppose) {
+    const auto text = read_text_file(file);
+    if (!text) return refuse(kBadInput, text.error().message);
+    const auto description = codec::parse_state(*text, file);
+    if (!description) return refuse(kBadInput, description.error().message);
+    const auto state = lifecycle::from_description(*description);
+    if (!state) return refuse(kBadInput, file + ": " + state.error().message);
+    const auto policy = model::policy_named(arguments.text("profile", "berth"));
+    if (!policy) return tl::unexpected(Failure::from(policy.error()));
+    const auto compared = foresight::what_if(*state, suppose, *policy, description->now);
+    if (!compared) return tl::unexpected(Failure::from(compared.error()));
+    const lifecycle::State& then = compared->then;
+    const codec::NameSource names{
+        .node = [&](model::NodeId node) { return then.cluster.description(node).name; },
+        .job = [&](model::JobId job) { return scenario::name_of(then, job); }};
+    return codec::what_if_json(compared->what_if, names);
+}
+
+int suppose_and_show(Context& context, const Arguments& arguments,
+                     const std::vector<Hypothesis>& suppose, const std::string& title) {
+    Outcome<std::string> answer;
+    if (arguments.has("state")) {
+        answer = answer_of_file(arguments.text("state"), arguments, suppose);
+    } else {
+        answer = Client(context).what_if(suppose);
+    }
+    if (!answer) return report(context, answer.error());
+    if (wants_document(arguments)) {
+        print_document(arguments, *answer);
+        return kDone;
+    }
+    codec::NameTable names;
+    const auto what_if = codec::parse_what_if(*answer, names);
+    if (!what_if) return report(context, Failure::from(what_if.error()));
+    print(what_if_page(*what_if, names, title, context.out));
+    return kDone;
+}
+
+// "vision=6"
+Outcome<Hypothesis> read_right(const std::string& word, Supposition what) {
+    const std::size_t equals = word.find('=');
+    const auto gpus = equals == std::string::npos
+                          ? tl::unexpected(base::Error{})
+                          : base::parse_thousandths(word.substr(equals + 1));
+    if (equals == 0 || !gpus) {
+        return bad_usage("wanted PROJECT=GPUS such as vision=6, found \"" + word + "\"",
+                         "berth help whatif");
+    }
+    return Hypothesis{.what = what, .name = word.substr(0, equals), .gpus = model::MilliGpu{*gpus}};
+}
+
+int suppose_rights(Context& context, const Arguments& arguments, Supposition what) {
+    std::vector<Hypothesis> suppose;
+    std::string title = what == Supposition::Quota ? "with the quota" : "with the limit";
+    for (const std::string& word : objects(arguments)) {
+        auto hypothesis = read_right(word, what);
+        if (!hypothesis) return report(context, hypothesis.error());
+        suppose.push_back(std::move(*hypothesis));
+        title += " " + word;
+    }
+    return suppose_and_show(context, arguments, suppose, title);
+}
+
+// "+2xH100:8"
+Outcome<Hypothesis> read_nodes(const std::string& word) {
+    const auto nodes = read_nodes_text(word.starts_with('+') ? word.substr(1) : word);
+    if (!nodes) {
+        return bad_usage("wanted nodes such as 2xH100:8 or 8, found \"" + word + "\"",
+                         "berth help whatif");
+    }
+    Hypothesis hypothesis{.what = Supposition::Node};
+    hypothesis.count = nodes->count.value_or(1);
+    hypothesis.node.gpu_model = nodes->gpu_model;
+    hypothesis.node.gpus = nodes->gpus;
+    return hypothesis;
+}
+
+int suppose_nodes(Context& context, const Arguments& arguments) {
+    std::vector<Hypothesis> suppose;
+    std::string title = "with more nodes";
+    for (const std::string& word : objects(arguments)) {
+        auto hypothesis = read_nodes(word);
+        if (!hypothesis) return report(context, hypothesis.error());
+        suppose.push_back(std::move(*hypothesis));
+        title += " " + word;
+    }
+    return suppose_and_show(context, arguments, suppose, title);
+}
+
+int suppose_drain(Context& context, const Arguments& arguments) {
+    const bool fails = arguments.has("down");
+    std::vector<Hypothesis> suppose;
+    std::string title = "without the node";
+    for (const std::string& word : objects(arguments)) {
+        suppose.push_back({.what = fails ? Supposition::Down : Supposition::Drain, .name = word});
+        title += " " + word;
+    }
+    return suppose_and_show(context, arguments, suppose, title);
+}
+
+int suppose_submit(Context& context, const Arguments& arguments) {
+    const std::string file = arguments.words.size() < 2 ? "" : arguments.words[1];
+    Arguments with_command = arguments;
+    if (file.empty() && !with_command.has_command) {
+        with_command.has_command = true;
+        with_command.command = {"true"};
+    }
+    const auto submission = submission_of(with_command, file);
+    if (!submission) return report(context, submission.error());
+    Hypothesis hypothesis{.what = Supposition::Submit, .spec = submission->spec};
+    if (hypothesis.spec.name.empty()) hypothesis.spec.name = "supposed";
+    return suppose_and_show(context, arguments, {hypothesis}, "with this job handed in");
+}
+
+int suppose(Context& context, const Arguments& arguments) {
+    static constexpr std::array<std::string_view, 5> kKnown{"submit", "quota", "limit", "node",
+                                                            "drain"};
+    const std::string what = arguments.words[0];
+    if (what == "submit") return suppose_submit(context, arguments);
+    if (std::ranges::find(kKnown, what) == kKnown.end()) {
+        return report(context, {kBadUsage,
+                                "wanted " + codec::listed(kKnown) + ", found \"" + what + "\"" +
+                                    codec::did_you_mean(what, kKnown),
+                                "berth help whatif"});
+    }
+    if (arguments.words.size() < 2) {
+        return report(context, {kBadUsage, "whatif " + what + ": of what?", "berth help whatif"});
+    }
+    if (what == "quota") return suppose_rights(context, arguments, Supposition::Quota);
+    if (what == "limit") return suppose_rights(context, arguments, Supposition::Limit);
+    if (what == "node") return suppose_nodes(context, arguments);
+    return suppose_drain(context, arguments);
+}
+
+}  // namespace
+
+extern const Verb what_if_verb;
+
+const Verb what_if_verb{
+    .intent = Intent::Plan,
+    .name = "whatif",
+    .synopsis = "submit|quota|limit|node|drain ... [--state FILE]",
+    .summary = "whose fate would differ; nothing is changed",
+    .flags = kWhatIfFlags,
+    .words_min = 1,
+    .words_max = -1,
+    .tail = CommandTail::AfterDashes,
+    .more =
+        "  berth whatif submit -p nlp -g 8 --nodes 2   the flags of submit, or a job file\n"
+        "  berth whatif quota vision=6 nlp=2           also: whatif limit vision=6\n"
+        "  berth whatif node 2xH100:8                  two more nodes of eight H100\n"
+        "  berth whatif drain n3 [--down]              without the node n3\n",
+    .run = suppose};
+
+}  // namespace berth::cli

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which members do the types have that only the API shows: plans, verdicts, submissions and views?
+#pragma once
+
+#include "codec/api/json_api.h"
+#include "codec/api/node_view_fields.h"
+#include "codec/api/order_account_fields.h"
+#include "codec/api/plan_fields.h"
+#include "codec/fields/described.h"
+#include "codec/fields/profile_fields.h"
+
+namespace berth::codec {
+
+template <>
+struct Fields<model::Submission> {
+    static void visit(auto&& field) {
+        using S = model::Submission;
+        field("spec", &S::spec);
+        field("launch", &S::launch);
+        field("key", &S::key);
+    }
+};
+
+template <>
+struct Fields<model::Remedy> {
+    static void visit(auto&& field) {
+        using R = model::Remedy;
+        field("kind", &R::kind);
+        field("name", &R::name);
+        field("gpus", &R::gpus);
+        field("tasks", &R::tasks);
+        field("jobs", &R::jobs);
+        field("at", &R::at);
+    }
+};
+
+template <>
+struct Fields<model::Verdict> {
+    static void visit(auto&& field) {
+        using V = model::Verdict;
+        field("job", &V::job);
+        field("reason", &V::reason);
+        field("asks", &V::asks);
+        field("idle", &V::idle);
+        field("capacity", &V::capacity);
+        field("used", &V::used);
+        field("bound", &V::bound);
+        field("tasks_asked", &V::tasks_asked);
+        field("tasks_fit", &V::tasks_fit);
+        field("largest_free", &V::largest_free);
+        field("compute_asked", &V::compute_asked);
+        field("memory_asked", &V::memory_asked);
+        field("compute_left", &V::compute_left);
+        field("memory_left", &V::memory_left);
+        field("scope", &V::scope);
+        field("detail", &V::detail);
+        field("cause", &V::cause);
+        field("group", &V::group);
+        field("blockers", &V::blockers);
+        field("position", &V::position);
+        field("remedy", &V::remedy);
+    }
+};
+
+template <>
+struct Fields<JobView> {
+    static void visit(auto&& field) {
+        Fields<model::JobRecord>::visit(field);
+        field("verdict", &JobView::verdict);
+        field("why", &JobView::why);
+        field("foresight", &JobView::foresight);
+        field("profile", &JobView::profile);
+        field("beside", &JobView::beside);
+        field("uncounted", &JobView::uncounted);
+        field("order", &JobView::order);
+    }
+};
+
+template <>
+struct Fields<model::StartEstimate> {
+    static void visit(auto&& field) {
+        using E = model::StartEstimate;
+        field("optimistic", &E::optimistic);
+        field("expected", &E::expected);
+        field("pessimistic", &E::pessimistic);
+        field("until", &E::until);
+    }
+};
+
+template <>
+struct Fields<Foresight> {
+    static void visit(auto&& field) {
+        field("starts_if", &Foresight::starts_if);
+        field("start_estimate", &Foresight::start_estimate);
+    }
+};
+
+template <>
+struct Fields<ProjectUse> {
+    static void visit(auto&& field) {
+        using U = ProjectUse;
+        field("pool", &U::pool);
+        field("quota", &U::quota);
+        field("limit", &U::limit);
+        field("fair_share", &U::fair_share);
+        field("used", &U::used);
+        field("used_by_non_preemptible", &U::used_by_non_preemptible);
+        field("waiting", &U::waiting);
+    }
+};
+
+template <>
+struct Fields<ProjectView> {
+    static void visit(auto&& field) {
+        Fields<model::Project>::visit(field);
+        field("use", &ProjectView::use);
+        field("predicted", &ProjectView::predicted);
+    }
+};
+
+}  // namespace berth::codec

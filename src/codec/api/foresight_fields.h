@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which members do the answers have that are worked out on demand: share accounts and what-ifs?
+#pragma once
+
+#include "codec/api/json_api.h"
+#include "codec/fields/described.h"
+#include "codec/fields/model_fields.h"
+
+namespace berth::codec {
+
+template <>
+struct Fields<model::ShareRow> {
+    static void visit(auto&& field) {
+        using R = model::ShareRow;
+        field("project", &R::project);
+        field("quota", &R::quota);
+        field("limit", &R::limit);
+        field("wants", &R::wants);
+        field("weight_thousandths", &R::weight);
+        field("priority", &R::priority);
+        field("from_quota", &R::from_quota);
+        field("from_surplus", &R::from_surplus);
+        field("odd", &R::odd);
+        field("fair_share", &R::fair);
+    }
+};
+
+template <>
+struct Fields<model::ShareOffer> {
+    static void visit(auto&& field) {
+        using O = model::ShareOffer;
+        field("priority", &O::priority);
+        field("round", &O::round);
+        field("project", &O::project);
+        field("left", &O::left);
+        field("part_ppm", &O::part_ppm);
+        field("offered", &O::offered);
+        field("taken", &O::taken);
+    }
+};
+
+template <>
+struct Fields<model::ShareLevel> {
+    static void visit(auto&& field) {
+        using L = model::ShareLevel;
+        field("parent", &L::parent);
+        field("total", &L::total);
+        field("surplus", &L::surplus);
+        field("rows", &L::rows);
+        field("offers", &L::offers);
+    }
+};
+
+template <>
+struct Fields<model::ShareAccount> {
+    static void visit(auto&& field) {
+        using A = model::ShareAccount;
+        field("project", &A::project);
+        field("pool", &A::pool);
+        field("fair_share", &A::fair);
+        field("levels", &A::levels);
+    }
+};
+
+template <>
+struct Fields<model::Hypothesis> {
+    static void visit(auto&& field) {
+        using H = model::Hypothesis;
+        field("what", &H::what);
+        field("name", &H::name);
+        field("gpus", &H::gpus);
+        field("count", &H::count);
+        field("job", &H::job);
+        field("spec", &H::spec);
+        field("node", &H::node);
+    }
+};
+
+template <>
+struct Fields<WhatIfRequest> {
+    static void visit(auto&& field) { field("suppose", &WhatIfRequest::suppose); }
+};
+
+template <>
+struct Fields<model::JobFate> {
+    static void visit(auto&& field) {
+        using F = model::JobFate;
+        field("fate", &F::fate);
+        field("tasks", &F::tasks);
+        field("beneficiary", &F::beneficiary);
+        field("reason", &F::reason);
+        field("why", &F::why);
+    }
+};
+
+template <>
+struct Fields<model::FateChange> {
+    static void visit(auto&& field) {
+        using C = model::FateChange;
+        field("job", &C::job);
+        field("now", &C::now);
+        field("then", &C::then);
+    }
+};
+
+template <>
+struct Fields<model::WhatIf> {
+    static void visit(auto&& field) {
+        using W = model::WhatIf;
+        field("jobs", &W::jobs);
+        field("waiting_now", &W::waiting_now);
+        field("waiting_then", &W::waiting_then);
+        field("reasons_compared", &W::reasons_compared);
+    }
+};
+
+}  // namespace berth::codec

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/files/node_wishes.h"
+
+#include "model/companions.h"
+
+namespace berth::codec {
+namespace {
+
+template <typename T>
+std::vector<T> read_each(FieldReader& fields, std::string_view name,
+                         base::Result<T> (*parse)(std::string_view)) {
+    std::vector<T> all;
+    for (const std::string& text : fields.texts(name)) {
+        auto one = parse(text);
+        if (!one) {
+            fields.report(name, one.error().message);
+            break;
+        }
+        all.push_back(std::move(*one));
+    }
+    return all;
+}
+
+// A job or a kind of companions.
+template <typename T>
+void read_wishes(FieldReader& fields, T& wisher) {
+    wisher.node_labels = fields.labels("node_labels");
+    auto filter = model::parse_node_filter(fields.text("node_filter"));
+    if (!filter) return fields.report("node_filter", filter.error().message);
+    wisher.node_filter = std::move(*filter);
+    wisher.tolerations = read_each(fields, "tolerations", model::parse_toleration);
+}
+
+}  // namespace
+
+void read_node_wishes(FieldReader& fields, model::JobSpec& spec) { read_wishes(fields, spec); }
+
+void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
+                     model::JobSpec& spec) {
+    fields.each("companions", [&](const Value& item, const std::string& path) {
+        FieldReader one(problems, item, path);
+        model::Companion kind;
+        kind.name = one.needed_name("name");
+        kind.count = static_cast<int>(one.whole("count", 1, {1, model::kCompanionsMax}));
+        if (const auto cpu = one.decimal(cores, 3, "a number of cores such as 8 or 0.5")) {
+            kind.request.cpu = base::MilliCpu{*cpu};
+        }
+        kind.request.memory = one.bytes("memory");
+        kind.request.resources = read_resources(problems, one);
+        read_wishes(one, kind);
+        one.finish();
+        spec.companions.push_back(std::move(kind));
+    });
+    const auto sound = model::check_companions(spec);
+    if (!sound && !problems.any()) fields.report("companions", sound.error().message);
+}
+
+std::vector<model::Taint> read_taints(FieldReader& fields) {
+    return read_each(fields, "taints", model::parse_taint);
+}
+
+model::Resources read_resources(Problems& problems, FieldReader& fields) {
+    model::Resources resources;
+    const Value* map = fields.find("resources");
+    if (map == nullptr) return resources;
+    FieldReader amounts(problems, *map, fields.path_of("resources"));
+    for (const auto& [name, value] : map->members) {
+        if (const auto amount = amounts.bytes(name)) resources[name] = amount->value;
+    }
+    amounts.finish();
+    return resources;
+}
+
+model::OthersUse read_others(Problems& problems, FieldReader& fields) {
+    model::OthersUse use;
+    const Value* map = fields.find("others");
+    if (map == nullptr) return use;
+    FieldReader others(problems, *map, fields.path_of("others"));
+    use.gpus = static_cast<int>(others.whole("gpus", 0, {0, model::kGpusPerNodeMax}));
+    for (const std::string& text : others.texts("gpu_indices")) {
+        const auto index = decimal_from(text, 0);
+        if (!index || *index >= model::kGpusPerNodeMax) {
+            others.report("gpu_indices",
+                          "wanted indices of GPUs such as [0, 1], found \"" + text + "\"");
+            break;
+        }
+        use.gpu_indices.push_back(static_cast<int>(*index));
+    }
+    use.cpu = {others.decimal("cpu", 3, "a number of cores such as 4").value_or(0)};
+    use.memory = others.bytes("memory").value_or(base::Bytes{0});
+    use.resources = read_resources(problems, others);
+    others.finish();
+    return use;
+}
+
+}  // namespace berth::codec

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/files/state_writer.h"
+
+#include <algorithm>
+
+#include "codec/log/event_log.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
+#include "codec/words/words.h"
+#include "model/task_groups.h"
+
+namespace berth::codec {
+namespace {
+
+using model::Entitlement;
+using model::JobDescription;
+using model::JobSpec;
+using model::TaskDescription;
+using model::TaskState;
+
+class StateWriter {
+  public:
+    explicit StateWriter(std::string& out) : json_(out) {}
+
+    void write(const model::Description& state) {
+        json_.begin_object();
+        time("now", state.now);
+        if (state.as_listed) json_.key("as_listed").boolean(true);
+        if (state.levels != model::default_levels()) texts("levels", state.levels);
+        text("profile", state.profile);
+        if (!state.policy.empty()) {
+            json_.key("policy").begin_object();
+            for (const auto& [name, set] : state.policy) {
+                if (set) json_.text_key(name).string(*set);
+            }
+            json_.end_object();
+        }
+        list("pools", state.pools, [&](const model::Pool& pool) {
+            text("name", pool.name);
+            labels("labels", pool.labels);
+            text("spares", pool.spares);
+            if (pool.exchange.empty()) return;
+            json_.key("exchange").begin_object();
+            for (const auto& [model, weight] : pool.exchange) {
+                json_.text_key(model).raw(base::format_thousandths(weight));
+            }
+            json_.end_object();
+        });
+        list("nodes", state.nodes, [&](const model::Node& node) { write(node); });
+        list("places", state.places, [&](const model::NodePlace& place) {
+            text("node", place.node);
+            text("pool", place.pool);
+            if (place.is_bound) json_.key("is_bound").boolean(true);
+        });
+        list("projects", state.projects, [&](const model::Project& project) { write(project); });
+        list("jobs", state.jobs, [&](const JobDescription& job) { write(job); });
+        if (state.order) json_.key("order").string(order_text(*state.order));
+        json_.end_object();
+    }
+
+  private:
+    template <typename T, typename WriteMembers>
+    void list(std::string_view name, const std::vector<T>& items, WriteMembers&& write_members) {
+        if (items.empty()) return;
+        json_.key(name).begin_array();
+        for (const T& item : items) {
+            json_.begin_object();
+            write_members(item);
+            json_.end_object();
+        }
+        json_.end_array();
+    }
+    void text(std::string_view name, const std::string& value) {
+        if (!value.empty()) json_.key(name).string(value);
+    }
+    void texts(std::string_view name, const std::vector<std::string>& values) {
+        json_.key(name).begin_array();
+        for (const std::string& value : values) json_.string(value);
+        json_.end_array();
+    }
+    void number(std::string_view name, std::int64_t value) { json_.key(name).number(value); }
+    void raw(std::string_view name, const std::string& value) { json_.key(name).raw(value); }
+    void time(std::string_view name, model::TimePoint value) {
+        json_.key(name).string(format_time(value));
+    }
+    void duration(std::string_view name, std::optional<model::Duration> value) {
+        if (!value) return;
+        // What is written for people leaves out what hardly counts.
+        const std::string text = base::format(*value);
+        const bool is_exact = base::parse_duration(text) == *value;
+        json_.key(name).string(is_exact ? text : std::to_string(value->count()) + "ms");
+    }
+    void labels(std::string_view name, const model::Labels& labels) {
+        if (labels.empty()) return;
+        json_.key(name).begin_object();
+        for (const auto& [label, value] : labels) json_.text_key(label).string(value);
+        json_.end_object();
+    }
+    template <typename T>
+    void formatted(std::string_view name, const std::vector<T>& values) {
+        std::vector<std::string> words;
+        for (const T& value : values) words.push_back(format(value));
+        if (!words.empty()) texts(name, words);
+    }
+    void bound(std::string_view name, model::MilliGpu amount) {
+        raw(name, amount >= model::kUnlimited ? "-1" : base::format(amount));
+    }
+
+    void write(const model::Node& node) {
+        text("name", node.name);
+        number("gpus", node.gpus);
+        text("gpu_model", node.gpu_model);
+        if (node.gpu_memory.value > 0) number("gpu_memory", node.gpu_memory.value);
+        if (node.gpu_reserved.value > 0) number("gpu_reserved", node.gpu_reserved.value);
+        if (node.gpu_context.value > 0) number("gpu_context", node.gpu_context.value);
+        if (!node.shares_lack.empty()) text("shares_lack", node.shares_lack);
+        if (node.cpu) raw("cpu", base::format(*node.cpu));
+        if (node.memory) number("memory", node.memory->value);
+        labels("labels", node.labels);
+        labels("topology", node.topology);
+        write(node.gpu_links);
+        formatted("taints", node.taints);
+        if (node.health != model::NodeHealth::Ready) {
+            json_.key("health").string(word(node.health));
+        }
+        write(node.others);
+        resources(node.resources);
+    }
+
+    void resources(const model::Resources& amounts) {
+        if (amounts.empty()) return;
+        json_.key("resources").begin_object();
+        for (const auto& [name, amount] : amounts) json_.text_key(name).number(amount);
+        json_.end_object();
+    }
+
+    void write(const model::OthersUse& use) {
+        if (use == model::OthersUse{}) return;
+        json_.key("others").begin_object();
+        if (use.gpus > 0) number("gpus", use.gpus);
+        if (!use.gpu_indices.empty()) {
+            json_.key("gpu_indices").begin_array();
+            for (const int gpu : use.gpu_indices) json_.number(gpu);
+            json_.end_array();
+        }
+        if (use.cpu.value > 0) raw("cpu", base::format(use.cpu));
+        if (use.memory.value > 0) number("memory", use.memory.value);
+        resources(use.resources);
+        json_.end_object();
+    }
+
+    void write(const model::GpuLinks& links) {
+        if (links == model::GpuLinks{}) return;
+        json_.key("gpu_links").begin_object();
+        for (const auto& [name, places] :
+             {std::pair("numa", &links.numa), {"islands", &links.islands}, {"nics", &links.nics}}) {
+            if (places->empty()) continue;
+            json_.key(name).begin_array();
+            for (const int place : *places) json_.number(place);
+            json_.end_array();
+        }
+        if (!links.matrix.empty()) texts("matrix", links.matrix);
+        json_.end_object();
+    }
+
+    void write(const Entitlement& rights) {
+        if (rights.quota) bound("quota", *rights.quota);
+        bound("limit", rights.limit);
+        raw("weight", base::format_thousandths(rights.weight));
+        number("priority", rights.priority);
+        json_.key("kind").string(word(rights.kind));
+        if (rights.usage_ppm > 0) raw("usage", millionths(rights.usage_ppm));
+    }
+
+    static std::string millionths(std::int64_t amount) {
+        const std::string digits = std::to_string(amount % 1'000'000 + 1'000'000);
+        return std::to_string(amount / 1'000'000) + "." + digits.substr(1);
+    }
+
+    void write(const model::Project& project) {
+        text("name", project.name);
+        text("parent", project.parent);
+        number("created", project.order);
+        duration("preemption_delay", project.preemption_delay);
+        duration("preempt_min_run", project.preempt_min_run);
+        duration("reclaim_min_run", project.reclaim_min_run);
+        if (project.job_order) json_.key("job_order").string(word(*project.job_order));
+        if (project.job_tail) number("job_tail", *project.job_tail);
+        write(project.rights);
+        if (project.pools.empty()) return;
+        json_.key("pools").begin_object();
+        for (const auto& [pool, rights] : project.pools) {
+            json_.text_key(pool).begin_object();
+            write(rights);
+            json_.end_object();
+        }
+        json_.end_object();
+    }
+
+    void write(const model::TaskRequest& request) {
+        json_.key("request").begin_object();
+        number("gpus", request.gpus);
+        if (request.gpu_memory.value > 0) number("gpu_memory", request.gpu_memory.value);
+        if (request.gpu_memory_max.value > 0)
+            number("gpu_memory_max", request.gpu_memory_max.value);
+        if (request.share != base::kWholeGpu) raw("share", base::format(request.share));
+        write_host(request);
+        json_.end_object();
+    }
+
+    void write_host(const model::TaskRequest& request) {
+        if (request.cpu) raw("cpu", base::format(*request.cpu));
+        if (request.memory) number("memory", request.memory->value);
+        resources(request.resources);
+    }
+
+    // A job or a kind of companions.
+    void write_wishes(const auto& wisher) {
+        labels("node_labels", wisher.node_labels);
+        text("node_filter", format(wisher.node_filter));
+        formatted("tolerations", wisher.tolerations);
+    }
+
+    void write(const JobSpec& spec) {
+        text("name", spec.name);
+        text("project", spec.project);
+        json_.key("kind").string(word(spec.kind));
+        number("priority", spec.priority);
+        json_.key("preemptible").boolean(spec.preemptible);
+        if (!spec.pools.empty()) texts("pools", spec.pools);
+        write(spec.request);
+        number("min", spec.tasks_min);
+        number("max", spec.tasks_max);
+        if (spec.elastic != model::Elastic::Live) {
+            json_.key("elastic").string(word(spec.elastic));
+        }
+        text("gpu_model", spec.gpu_model);
+        write_wishes(spec);
+        list("companions", spec.companions, [&](const model::Companion& kind) {
+            text("name", kind.name);
+            number("count", kind.count);
+            write_host(kind.request);
+            write_wishes(kind);
+        });
+        list("groups", spec.topology.groups, [&](const model::TaskGroup& group) {
+            text("name", group.name);
+            text("tasks", model::format_tasks(group.tasks_min, group.tasks_max));
+            text("level", group.level);
+        });
+        if (!spec.topology.required.empty() || !spec.topology.preferred.empty()) {
+            json_.key("topology").begin_object();
+            text("required", spec.topology.required);
+            text("preferred", spec.topology.preferred);
+            json_.end_object();
+        }
+        if (spec.placement != model::Placement::Auto) {
+            json_.key("placement").string(word(spec.placement));
+        }
+        if (spec.tensor_skew_ppm) raw("tensor_skew", millionths(*spec.tensor_skew_ppm));
+        duration("min_run", spec.min_run);
+        duration("expected_runtime", spec.expected_runtime);
+        if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
+        duration("preemption_delay", spec.preemption_delay);
+        or_never("stale_grace", spec.stale_grace);
+        or_never("park_after", spec.park_after);
+    }
+
+    void or_never(std::string_view key, const std::optional<model::Duration>& time) {
+        if (!time) return;
+        if (*time < model::Duration{0}) return text(key, "never");
+        duration(key, time);
+    }
+
+    void write(const JobDescription& job) {
+        write(job.spec);
+        time("created", job.created);
+        if (job.waiting_since) time("waiting_since", *job.waiting_since);
+        if (job.last_start) time("last_start", *job.last_start);
+        if (job.last_checkpoint) time("last_checkpoint", *job.last_checkpoint);
+        if (job.last_pause) time("last_pause", *job.last_pause);
+        if (job.stale_since) time("stale_since", *job.stale_since);
+        duration("attained", job.attained);
+        if (job.held) json_.key("held").boolean(true);
+        if (job.parked_since) time("parked_since", *job.parked_since);
+        if (job.frozen_gpu_memory.value > 0)
+            number("frozen_gpu_memory", job.frozen_gpu_memory.value);
+        if (job.promised_until) time("promised_until", *job.promised_until);
+        list("tasks", job.tasks, [&](const TaskDescription& task) {
+            if (task.state != TaskState::Running) {
+                json_.key("state").string(word(task.state));
+            }
+            text("node", task.node);
+            if (task.gpu_indices.empty()) return;
+            json_.key("gpus").begin_array();
+            for (const int gpu : task.gpu_indices) json_.number(gpu);
+            json_.end_array();
+        });
+    }
+
+    JsonWriter json_;
+};
+
+}  // namespace
+
+std::string state_json(const model::Description& description) {
+    std::string text;
+    StateWriter(text).write(description);
+    return text;
+}
+
+}  // namespace berth::codec

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/core/core_audit.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "simulation/core/quota_waits.h"
+#include "simulation/replay/audit.h"
+
+namespace berth::simulation {
+namespace {
+
+constexpr std::size_t kCoreComplaintsMax = 10;
+// A decision may take a few rounds (scheduling/decide.h), and between two of them the clock, here
+// as in the server, goes on by a millisecond.
+constexpr Duration kRounds{3};
+
+class CoreAuditor {
+  public:
+    CoreAuditor(const Accounts& accounts, const CoreExperiment& experiment, const CoreReplay& run)
+        : accounts_(accounts), experiment_(experiment), run_(run) {}
+
+    std::vector<std::string> complaints() {
+        found_ = audit(without_saving(), worked());
+        look_at_saving();
+        look_at_leaving();
+        look_at_limits();
+        look_at_waits();
+        return std::move(found_);
+    }
+
+  private:
+    Experiment without_saving() const {
+        Experiment plain = experiment_.plain();
+        plain.restart_cost = experiment_.restart_cost;
+        return plain;
+    }
+
+    // What audit.h knows: a stay ends when the job is asked to leave.
+    Replay worked() const {
+        Replay replay = run_.replay;
+        for (std::size_t at = 0; at < replay.stays.size(); ++at) {
+            Stay& stay = replay.stays[at];
+            replay.jobs[static_cast<std::size_t>(stay.job)].held -= stay.to - run_.asked[at];
+            stay.to = run_.asked[at];
+        }
+        return replay;
+    }
+
+    // Nobody starts on GPUs on which somebody still saves.
+    void look_at_saving() {
+        std::vector<const Stay*> stays;
+        for (const Stay& stay : run_.replay.stays) stays.push_back(&stay);
+        std::ranges::stable_sort(stays, {}, &Stay::from);
+        struct Holder {
+            TimePoint until;
+            base::MilliGpu share{0};
+        };
+        std::map<std::int32_t, std::vector<Holder>> on_gpu;
+        for (const Stay* stay : stays) {
+            const auto number = static_cast<std::size_t>(stay->job);
+            const TraceJob& job = experiment_.trace[number];
+            for (const std::int32_t gpu : run_.replay.gpus_of(*stay, job.gpus)) {
+                auto& holders = on_gpu[gpu];
+                std::erase_if(holders, [&](const Holder& one) { return one.until <= stay->from; });
+                base::MilliGpu taken = job.share;
+                for (const Holder& one : holders) taken += one.share;
+                check(taken <= base::kWholeGpu, number,
+                      "GPU " + std::to_string(gpu) + " is not free");
+                holders.push_back({stay->to, job.share});
+            }
+        }
+    }
+
+    void look_at_leaving() {
+        for (std::size_t at = 0; at < run_.replay.stays.size(); ++at) {
+            const Stay& stay = run_.replay.stays[at];
+            const auto number = static_cast<std::size_t>(stay.job);
+            const Duration saving = stay.to - run_.asked[at];
+            const bool is_last = run_.replay.jobs[number].end == stay.to;
+            check(saving == (is_last ? Duration{} : experiment_.save_time), number,
+                  "took " + base::format(saving) + " to leave");
+        }
+    }
+
+    // What may never be passed: nobody's saving counts, it was asked to leave.
+    void look_at_limits() {
+        struct HeldChange {
+            TimePoint at;
+            bool is_taken = false;  // what is freed at a moment may be taken then
+            reference::Ticket job = 0;
+            base::MilliGpu amount{0};
+        };
+        std::vector<HeldChange> changes;
+        for (std::size_t at = 0; at < run_.replay.stays.size(); ++at) {
+            const Stay& stay = run_.replay.stays[at];
+            const base::MilliGpu amount = accounts_.counted(run_, stay);
+            changes.push_back({stay.from, true, stay.job, amount});
+            changes.push_back({run_.asked[at], false, stay.job, amount * -1});
+        }
+        std::ranges::stable_sort(changes, {}, [](const HeldChange& change) {
+            return std::tuple(change.at, change.is_taken, change.job);
+        });
+        std::map<Account, base::MilliGpu> held;
+        for (const HeldChange& change : changes) {
+            for (const Account& one : accounts_.path_of(accounts_.account_of(change.job))) {
+                held[one] += change.amount;
+                const base::MilliGpu limit = accounts_.limit_of(one);
+                check(!change.is_taken || held[one] <= limit, static_cast<std::size_t>(change.job),
+                      "makes \"" + name_of(one) + "\" hold " + base::format(held[one]) +
+                          " of at most " + base::format(limit) + " GPUs");
+            }
+        }
+    }
+
+    void look_at_waits() {
+        const model::Policy& policy = experiment_.policy;
+        if (!policy.sticky_plans) return;  // what is freed for an owner may go to others
+        const auto waits = in_quota_waits(accounts_, experiment_, run_, Demand::FitsAnywhere);
+        for (std::size_t i = 0; i < waits.size(); ++i) {
+            if (waits[i].job < 0) continue;
+            const Account account = accounts_.account_of(waits[i].job);
+            if (accounts_.is_overcommitted(account.pool)) continue;
+            check(waits[i].longest <= experiment_.policy.pause_grace + kRounds,
+                  static_cast<std::size_t>(waits[i].job),
+                  "waited " + base::format(waits[i].longest) + " within the quota of \"" +
+                      name_of(account) + "\"");
+        }
+    }
+
+    const std::string& name_of(Account account) const {
+        return accounts_.cluster().projects()[account.project.index()].project.name;
+    }
+
+    void check(bool holds, std::size_t job, const std::string& complaint) {
+        if (holds || found_.size() >= kCoreComplaintsMax) return;
+        found_.push_back("job " + std::to_string(job) + ": " + complaint);
+    }
+
+    const Accounts& accounts_;
+    const CoreExperiment& experiment_;
+    const CoreReplay& run_;
+    std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> audit(const Accounts& accounts, const CoreExperiment& experiment,
+                               const CoreReplay& run) {
+    return CoreAuditor(accounts, experiment, run).complaints();
+}
+
+}  // namespace berth::simulation

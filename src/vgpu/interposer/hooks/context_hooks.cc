@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contexts: the first of a process joins it to its tenant, each costs memory, and what lives in
+// one goes with it.
+#include <pthread.h>
+
+#include <map>
+#include <new>
+
+#include "vgpu/interposer/locked.h"
+#include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/process/work.h"
+
+using namespace berth::vgpu::interposer;
+
+namespace {
+
+struct Cost {
+    Gpu gpu = kUnlimited;
+    std::uint64_t bytes = 0;
+};
+struct Primary {
+    CUcontext context = nullptr;
+    unsigned int retained = 0;
+    Cost cost;
+};
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+constexpr CUdevice kDevicesMax = 64;
+Primary primaries[kDevicesMax];
+Primary beyond;  // of a device that no machine has: the driver refuses it
+std::map<CUcontext, Cost> contexts;
+std::map<CUgreenCtx, CUdevice> green_contexts;
+
+Primary& primary_of(CUdevice device) {
+    return device >= 0 && device < kDevicesMax ? primaries[device] : beyond;
+}
+
+Cost cost_on(CUdevice device) {
+    const Gpu gpu = gpu_of(device);
+    return {gpu, account_of(gpu).context};
+}
+
+// A tenant may not work on a device that it has no share of, but for looking at it.
+bool take_cost(const Cost& cost) {
+    return cost.gpu == kNotGiven || cost.bytes == 0 || take(cost.gpu, cost.bytes);
+}
+
+template <class Call>
+CUresult create(CUcontext* context, CUdevice device, Call call) {
+    const Cost cost = cost_on(device);
+    if (!take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = call();
+    if (result != CUDA_SUCCESS || context == nullptr) {
+        give(cost.gpu, cost.bytes);
+        return result;
+    }
+    const Locked locked(lock);
+    or_lose_track([&] { contexts[*context] = cost; });
+    return result;
+}
+
+template <class Call>
+CUresult destroy(CUcontext context, Call call) {
+    const Locked locked(lock);
+    const CUresult result = call();
+    const auto known = contexts.find(context);
+    if (result != CUDA_SUCCESS || known == contexts.end()) return result;
+    forget_context(context);
+    forget_marks(context);
+    give(known->second.gpu, known->second.bytes);
+    contexts.erase(known);
+    return result;
+}
+
+// Whatever keeps the primary context of the device; the first pays for it. The caller has the lock.
+template <class Call>
+CUresult retain(CUdevice device, Call call) {
+    Primary& primary = primary_of(device);
+    const Cost cost = cost_on(device);
+    if (primary.retained == 0 && !take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = call();
+    if (primary.retained == 0) {
+        if (result != CUDA_SUCCESS) {
+            give(cost.gpu, cost.bytes);
+            return result;
+        }
+        primary = {nullptr, 0, cost};
+    }
+    if (result == CUDA_SUCCESS) ++primary.retained;
+    return result;
+}
+
+void drop_primary(Primary& primary) {
+    forget_context(primary.context);
+    forget_marks(primary.context);
+    give(primary.cost.gpu, primary.cost.bytes);
+    primary = {};
+}
+
+template <class Call>
+CUresult release(CUdevice device, Call call) {
+    const Locked locked(lock);
+    const CUresult result = call();
+    Primary& primary = primary_of(device);
+    if (result == CUDA_SUCCESS && primary.retained > 0 && --primary.retained == 0)
+        drop_primary(primary);
+    return result;
+}
+
+// Everything in it is gone, and those who retained it may go on with an empty one.
+template <class Call>
+CUresult reset(CUdevice device, Call call) {
+    const Locked locked(lock);
+    const CUresult result = call();
+    Primary& primary = primary_of(device);
+    if (result == CUDA_SUCCESS && primary.context != nullptr) forget_context(primary.context);
+    return result;
+}
+
+}  // namespace
+
+CUresult cuInit(unsigned int flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuInit == nullptr) return CUDA_ERROR_NO_DEVICE;
+    // The driver then sees the GPUs that are the tenant's by now.
+    if (!enter_tenancy()) return CUDA_ERROR_NOT_PERMITTED;
+    const CUresult result = real.cuInit(flags);
+    if (result == CUDA_SUCCESS) learn_tenants_devices();
+    return result;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxRetain == nullptr) return missing();
+    if (!is_tenant() || context == nullptr) return real.cuDevicePrimaryCtxRetain(context, device);
+    const Locked locked(lock);
+    const CUresult result =
+        retain(device, [&] { return real.cuDevicePrimaryCtxRetain(context, device); });
+    if (result == CUDA_SUCCESS) primary_of(device).context = *context;
+    return result;
+}
+
+// It keeps the primary context, and is that to whoever counts memory.
+CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc desc, CUdevice device,
+                          unsigned int flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGreenCtxCreate == nullptr) return missing();
+    const auto call = [&] { return real.cuGreenCtxCreate(green, desc, device, flags); };
+    if (!is_tenant() || green == nullptr) return call();
+    const Locked locked(lock);
+    const CUresult result = retain(device, call);
+    if (result == CUDA_SUCCESS) or_lose_track([&] { green_contexts[*green] = device; });
+    return result;
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx green) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGreenCtxDestroy == nullptr) return missing();
+    const auto call = [&] { return real.cuGreenCtxDestroy(green); };
+    CUdevice device = -1;
+    {
+        const Locked locked(lock);
+        const auto known = green_contexts.find(green);
+        if (known != green_contexts.end()) device = known->second;
+    }
+    if (device < 0) return call();
+    const CUresult result = release(device, call);
+    const Locked locked(lock);
+    if (result == CUDA_SUCCESS) green_contexts.erase(green);
+    return result;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxRelease_v2 == nullptr) return missing();
+    return release(device, [&] { return real.cuDevicePrimaryCtxRelease_v2(device); });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxRelease == nullptr) return missing();
+    return release(device, [&] { return real.cuDevicePrimaryCtxRelease(device); });
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxReset_v2 == nullptr) return missing();
+    return reset(device, [&] { return real.cuDevicePrimaryCtxReset_v2(device); });
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxReset == nullptr) return missing();
+    return reset(device, [&] { return real.cuDevicePrimaryCtxReset(device); });
+}
+
+CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate_v2 == nullptr) return missing();
+    return create(context, device, [&] { return real.cuCtxCreate_v2(context, flags, device); });
+}
+
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* affinity, int count,
+                        unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate_v3 == nullptr) return missing();
+    return create(context, device,
+                  [&] { return real.cuCtxCreate_v3(context, affinity, count, flags, device); });
+}
+
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned int flags,
+                        CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate_v4 == nullptr) return missing();
+    return create(context, device,
+                  [&] { return real.cuCtxCreate_v4(context, params, flags, device); });
+}
+
+CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate == nullptr) return missing();
+    return create(context, device, [&] { return real.cuCtxCreate(context, flags, device); });
+}
+
+CUresult cuGLCtxCreate(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGLCtxCreate == nullptr) return missing();
+    return create(context, device, [&] { return real.cuGLCtxCreate(context, flags, device); });
+}
+
+CUresult cuGLCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGLCtxCreate_v2 == nullptr) return missing();
+    return create(context, device, [&] { return real.cuGLCtxCreate_v2(context, flags, device); });
+}
+
+CUresult cuVDPAUCtxCreate(CUcontext* context, unsigned int flags, CUdevice device,
+                          unsigned int decoder, void* look_up) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuVDPAUCtxCreate == nullptr) return missing();
+    return create(context, device,
+                  [&] { return real.cuVDPAUCtxCreate(context, flags, device, decoder, look_up); });
+}
+
+CUresult cuVDPAUCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device,
+                             unsigned int decoder, void* look_up) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuVDPAUCtxCreate_v2 == nullptr) return missing();
+    return create(context, device, [&] {
+        return real.cuVDPAUCtxCreate_v2(context, flags, device, decoder, look_up);
+    });
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxDestroy_v2 == nullptr) return missing();
+    return destroy(context, [&] { return real.cuCtxDestroy_v2(context); });
+}
+
+CUresult cuCtxDestroy(CUcontext context) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxDestroy == nullptr) return missing();
+    return destroy(context, [&] { return real.cuCtxDestroy(context); });
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/interposer/process/pools.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "vgpu/interposer/complain.h"
+#include "vgpu/interposer/locked.h"
+#include "vgpu/interposer/process/charged_call.h"
+
+namespace berth::vgpu::interposer {
+namespace {
+
+// Drivers grow their pools by this much or by a request that is larger.
+constexpr std::uint64_t kGrowth = 32U << 20U;
+
+struct Pool {
+    Gpu gpu = kUnlimited;
+    std::uint64_t charged = 0;
+    bool is_destroyed = false;  // its blocks in use are given back one by one
+    bool has_freed = false;     // since it was looked at
+};
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+std::map<CUmemoryPool, Pool> pools;
+std::atomic<bool> have_freed{false};  // some of them
+std::atomic<bool> graphs_allocate{false};
+std::uint64_t graph_charged[ledger::kGpusMax];
+
+std::uint64_t attribute(CUmemoryPool pool, CUmemPool_attribute which) {
+    cuuint64_t value = 0;
+    const RealDriver& real = load_real_driver();
+    return real.cuMemPoolGetAttribute(pool, which, &value) == CUDA_SUCCESS ? value : 0;
+}
+
+// Makes the charge what the pool reserves. False when it grew past the limit; then it is charged
+// as before.
+bool settle(CUmemoryPool handle, Pool& pool) {
+    const std::uint64_t reserved = attribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+    if (reserved > pool.charged && !take(pool.gpu, reserved - pool.charged)) return false;
+    if (reserved < pool.charged) give(pool.gpu, pool.charged - reserved);
+    pool.charged = reserved;
+    return true;
+}
+
+bool grow(Pool& pool, std::uint64_t bytes) {
+    if (!take(pool.gpu, bytes)) return false;
+    pool.charged += bytes;
+    return true;
+}
+
+// Charges ahead what the pool may grow by for `bytes`; trims it first if that does not fit.
+bool make_room(CUmemoryPool handle, Pool& pool, std::uint64_t bytes) {
+    const std::uint64_t used = attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+    const std::uint64_t reserved = attribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+    if (reserved == pool.charged && reserved - std::min(used, reserved) >= bytes) return true;
+    if (!settle(handle, pool)) return false;
+    const std::uint64_t growth = (bytes + kGrowth - 1) / kGrowth * kGrowth;
+    if (grow(pool, growth)) return true;
+    load_real_driver().cuMemPoolTrimTo(handle, 0);
+    if (!settle(handle, pool)) return false;
+    if (grow(pool, growth)) return true;
+    // What is there may still do, in one piece or not: the driver knows.
+    return attribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) -
+               attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT) >=
+           bytes;
+}
+
+bool is_capturing(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const RealDriver& real = load_real_driver();
+    return real.cuStreamIsCapturing != nullptr &&
+           (real.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+            status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+// `call` allocates, `undo` frees again in the order of the same stream.
+template <class Call, class Undo>
+CUresult pool_call(CUdeviceptr* pointer, std::uint64_t bytes, CUmemoryPool handle, Call call,
+                   Undo undo) {
+    const Here where = here();
+    if (where.gpu == kNotGiven && !take(where.gpu, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const Locked locked(lock);
+    Pool& pool = pools.try_emplace(handle, Pool{where.gpu, 0, false}).first->second;
+    if (!make_room(handle, pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = call();
+    if (result != CUDA_SUCCESS) {
+        settle(handle, pool);
+        return result;
+    }
+    const bool fits = settle(handle, pool);
+    if (fits && remember({*pointer, where.context, bytes, handle, pool.gpu, Kind::memory}))
+        return result;
+    undo();
+    load_real_driver().cuMemPoolTrimTo(handle, 0);
+    settle(handle, pool);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+// Freed in the order of a stream, it is not free before the program waits.
+void note_freed(const Block& block, bool is_at_once) {
+    const Locked locked(lock);
+    const auto known = pools.find(block.pool);
+    if (known == pools.end()) return;
+    Pool& pool = known->second;
+    if (pool.is_destroyed) {
+        const std::uint64_t back = std::min(pool.charged, block.bytes);
+        give(pool.gpu, back);
+        pool.charged -= back;
+    } else if (is_at_once) {
+        settle(block.pool, pool);
+    } else {
+        pool.has_freed = have_freed = true;
+    }
+}
+
+CUmemoryPool current_pool() {
+    const RealDriver& real = load_real_driver();
+    CUdevice device = 0;
+    CUmemoryPool pool = nullptr;
+    if (real.cuCtxGetDevice(&device) != CUDA_SUCCESS ||
+        real.cuDeviceGetMemPool(&pool, device) != CUDA_SUCCESS)
+        return nullptr;
+    return pool;
+}
+
+}  // namespace
+
+void settle_pool(const Block& block) { note_freed(block, true); }
+
+void settle_freed_pools() {
+    if (!have_freed.load(std::memory_order_relaxed)) return;
+    const Locked locked(lock);
+    have_freed = false;
+    for (auto& [handle, pool] : pools) {
+        if (std::exchange(pool.has_freed, false) && !pool.is_destroyed) settle(handle, pool);
+    }
+}
+
+void expect_graph_memory() { graphs_allocate = true; }
+
+void settle_graph_memory(Gpu gpu) {
+    if (gpu < 0 || !graphs_allocate.load(std::memory_order_relaxed)) return;
+    const RealDriver& real = load_real_driver();
+    CUdevice device = 0;
+    cuuint64_t reserved = 0;
+    const Locked locked(lock);
+    if (real.cuCtxGetDevice(&device) != CUDA_SUCCESS ||
+        real.cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+                                          &reserved) != CUDA_SUCCESS)
+        return;
+    std::uint64_t& charged = graph_charged[gpu];
+    if (reserved > charged && !take(gpu, reserved - charged))
+        take_regardless(gpu, reserved - charged);
+    if (reserved < charged) give(gpu, charged - reserved);
+    charged = reserved;
+}
+
+// One body for both default streams.
+template <class Call, class Free>
+CUresult allocate_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool, CUstream stream,
+                        Call call, Free free) {
+    if (!is_tenant() || pointer == nullptr || bytes == 0) return call();
+    if (is_capturing(stream)) {
+        expect_graph_memory();
+        return call();
+    }
+    const CUmemoryPool from = pool == nullptr ? current_pool() : pool;
+    if (from == nullptr) return call();
+    try {
+        return pool_call(pointer, bytes, from, call, free);
+    } catch (const std::bad_alloc&) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+template <class Call>
+CUresult free_async(CUdeviceptr pointer, Call call) {
+    const Block block = forget(Kind::memory, pointer);
+    const CUresult result = call();
+    if (block.kind == Kind::none) return result;
+    if (result != CUDA_SUCCESS) {
+        if (!remember(block)) return result;  // stays charged
+    } else if (block.pool != nullptr) {
+        note_freed(block, false);
+    } else {
+        give_block(block.gpu, block.bytes);
+    }
+    return result;
+}
+
+}  // namespace berth::vgpu::interposer
+
+using namespace berth::vgpu::interposer;
+
+CUresult cuMemAllocAsync(CUdeviceptr* pointer, std::size_t bytes, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemAllocAsync == nullptr) return missing();
+    return allocate_async(
+        pointer, bytes, nullptr, stream,
+        [&] { return real.cuMemAllocAsync(pointer, bytes, stream); },
+        [&] { real.cuMemFreeAsync(*pointer, stream); });
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr* pointer, std::size_t bytes, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemAllocAsync_ptsz == nullptr) return missing();
+    const CUstream meant = stream == nullptr ? cu_stream_per_thread() : stream;
+    return allocate_async(
+        pointer, bytes, nullptr, meant,
+        [&] { return real.cuMemAllocAsync_ptsz(pointer, bytes, stream); },
+        [&] { real.cuMemFreeAsync_ptsz(*pointer, stream); });
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool,
+                                 CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemAllocFromPoolAsync == nullptr) return missing();
+    const auto call = [&] { return real.cuMemAllocFromPoolAsync(pointer, bytes, pool, stream); };
+    if (pool == nullptr) return call();
+    return allocate_async(pointer, bytes, pool, stream, call,
+                          [&] { real.cuMemFreeAsync(*pointer, stream); });
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool,
+                                      CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemAllocFromPoolAsync_ptsz == nullptr) return missing();
+    const auto call = [&] {
+        return real.cuMemAllocFromPoolAsync_ptsz(pointer, bytes, pool, stream);
+    };
+    if (pool == nullptr) return call();
+    const CUstream meant = stream == nullptr ? cu_stream_per_thread() : stream;
+    return allocate_async(pointer, bytes, pool, meant, call,
+                          [&] { real.cuMemFreeAsync_ptsz(*pointer, stream); });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemFreeAsync == nullptr) return missing();
+    return free_async(pointer, [&] { return real.cuMemFreeAsync(pointer, stream); });
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemFreeAsync_ptsz == nullptr) return missing();
+    return free_async(pointer, [&] { return real.cuMemFreeAsync_ptsz(pointer, stream); });
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t keep_bytes) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemPoolTrimTo == nullptr) return missing();
+    const CUresult result = real.cuMemPoolTrimTo(pool, keep_bytes);
+    Block any;
+    any.pool = pool;
+    settle_pool(any);
+    return result;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool handle) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemPoolDestroy == nullptr) return missing();
+    const Locked locked(lock);
+    const auto known = pools.find(handle);
+    if (known == pools.end()) return real.cuMemPoolDestroy(handle);
+    const std::uint64_t used = attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+    const CUresult result = real.cuMemPoolDestroy(handle);
+    if (result != CUDA_SUCCESS) return result;
+    Pool& pool = known->second;
+    const std::uint64_t idle = pool.charged - std::min(used, pool.charged);
+    give(pool.gpu, idle);
+    pool.charged -= idle;
+    pool.is_destroyed = true;
+    if (pool.charged == 0) pools.erase(known);
+    return result;
+}
+
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDeviceGraphMemTrim == nullptr) return missing();
+    const CUresult result = real.cuDeviceGraphMemTrim(device);
+    settle_graph_memory(here().gpu);
+    return result;
+}
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                                std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphAddMemAllocNode == nullptr) return missing();
+    expect_graph_memory();
+    return real.cuGraphAddMemAllocNode(node, graph, dependencies, count, params);
+}
+
+// It may be one that allocates.
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                        std::size_t count, void* params) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphAddNode == nullptr) return missing();
+    expect_graph_memory();
+    return real.cuGraphAddNode(node, graph, dependencies, count, params);
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                           const void* edges, std::size_t count, void* params) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphAddNode_v2 == nullptr) return missing();
+    expect_graph_memory();
+    return real.cuGraphAddNode_v2(node, graph, dependencies, edges, count, params);
+}
+
+CUresult cuGraphAddNode_v3(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                           const void* edges, std::size_t count, void* params) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphAddNode_v3 == nullptr) return missing();
+    expect_graph_memory();
+    return real.cuGraphAddNode_v3(node, graph, dependencies, edges, count, params);
+}
+
+// What a graph allocates is taken at its first launch, or already here.
+CUresult cuGraphUpload(CUgraphExec graph, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphUpload == nullptr) return missing();
+    const CUresult result = real.cuGraphUpload(graph, stream);
+    if (is_tenant()) settle_graph_memory(here().gpu);
+    return result;
+}
+
+CUresult cuGraphUpload_ptsz(CUgraphExec graph, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphUpload_ptsz == nullptr) return missing();
+    const CUresult result = real.cuGraphUpload_ptsz(graph, stream);
+    if (is_tenant()) settle_graph_memory(here().gpu);
+    return result;
+}

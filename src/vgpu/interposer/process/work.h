@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is work launched in turn, and how much of the GPU's time did it take?
+//
+// While a GPU is gated, every launch passes its gate. Behind some of them a mark (an event without
+// timing) is recorded in the same stream, and behind the last of an iteration always; a thread
+// waits for the marks in the order they were made. From the first unfinished launch to the mark
+// behind it the GPU is this process's, and that time is what it is charged. Marks are set so that
+// about half a millisecond of work lies between two of them, and launches wait while more is under
+// way than the arbiter's terms allow (ledger/terms.h, ahead_us): so much is how late a window may
+// end, unless one piece of work is longer. A piece follows another without a gap however long they
+// are. Nobody waits for that longer than a second: work under way may itself wait for what is to be
+// launched.
+//
+// Nothing is waited for and nothing recorded in a stream that is capturing: a graph is charged
+// where it is launched.
+#pragma once
+
+#include "vgpu/interposer/process/devices.h"
+#include "vgpu/iterations/iterations.h"
+
+namespace berth::vgpu::interposer {
+
+class GatedLaunch {
+  public:
+    // Waits for the turn, unless `stream` is capturing.
+    GatedLaunch(CUstream stream, iterations::Passage passage);
+    // After the launch; `result` is what the driver said.
+    void launched(CUresult result) const;
+    Gpu gpu() const { return here_.gpu; }
+
+  private:
+    CUstream stream_;
+    iterations::Passage passage_;
+    Here here_;
+    bool counts_ = false;
+};
+
+// The marks of a context go with it.
+void forget_marks(CUcontext context);
+
+}  // namespace berth::vgpu::interposer
