@@ -90,12 +90,17 @@ def without_comments(text, literals="blank"):
     return pattern.sub(blank, text)
 
 
-def main(check, description):
-    """Runs check(root), a generator of findings, as a program."""
+def main(check, description, fix=None):
+    """Runs check(root), a generator of findings, as a program; `fix` is a flag and what it does."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--root", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parent.parent)
+    if fix:
+        parser.add_argument(fix[0], dest="fix", action="store_true")
     arguments = parser.parse_args()
+    if fix and arguments.fix:
+        fix[1](arguments.root.resolve())
+        return
     try:
         findings = list(check(arguments.root.resolve()))
     except Finding as problem:

@@ -64,8 +64,8 @@ class TreeTest(unittest.TestCase):
         self.assertEqual(code, 0, said)
         return self.run_command("cmake", "--build", "build", "--target", *targets)
 
-    def check(self, tool):
-        return self.run_command(str(HOUSE / "tools" / tool), "--root", str(self.root))
+    def check(self, tool, *options):
+        return self.run_command(str(HOUSE / "tools" / tool), "--root", str(self.root), *options)
 
     def assert_stops(self, outcome, words):
         code, said = outcome
