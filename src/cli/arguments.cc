@@ -25,6 +25,7 @@ const Flag* find_by_name(const Verb& verb, std::string_view name) {
     for (const auto flags : {verb.flags, std::span<const Flag>(kCommonFlags)}) {
         for (const Flag& flag : flags) {
             if (flag.name == name) return &flag;
+            if (!flag.formerly.empty() && flag.formerly == name) return &flag;
         }
     }
     return nullptr;

@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "cli/verbs.h"
+
 namespace berth::cli {
 namespace {
 
@@ -55,6 +59,26 @@ TEST_CASE("the last value of a flag wins, all are kept") {
     CHECK(arguments->text("gpus") == "2");
     CHECK(arguments->all("gpus") == std::vector<std::string>{"1", "2"});
     CHECK(arguments->text("grace", "none") == "none");
+}
+
+TEST_CASE("a flag that was renamed is taken under its former name, which no help shows") {
+    struct Renamed {
+        std::string_view verb, then, now;
+    };
+    for (const Renamed& flag : {Renamed{"submit", "delay", "preemption-delay"},
+                                Renamed{"submit", "time", "expected-time"},
+                                Renamed{"project set", "delay", "preemption-delay"},
+                                Renamed{"project set", "preempt-run", "preempt-min-runtime"},
+                                Renamed{"project set", "reclaim-run", "reclaim-min-runtime"}}) {
+        INFO(flag.verb, " --", flag.then);
+        const auto verbs = all_verbs({});
+        const auto verb = std::ranges::find(verbs, flag.verb, &Verb::name);
+        REQUIRE(verb != verbs.end());
+        const auto arguments = parse(**verb, {"name", "--" + std::string(flag.then), "5m"});
+        REQUIRE(arguments.has_value());
+        CHECK(arguments->text(flag.now) == "5m");
+        CHECK(std::ranges::find((*verb)->flags, flag.then, &Flag::name) == (*verb)->flags.end());
+    }
 }
 
 TEST_CASE("the user's own command is left alone") {

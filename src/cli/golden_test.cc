@@ -537,9 +537,9 @@ TEST_CASE("pages look as reviewed") {
         return node_table(pooled.nodes, pooled.names).render(style);
     });
     model::Policy policy;
-    policy.moves_max = 0, policy.min_run = base::Duration{90 * kMinute};
+    policy.min_run = base::Duration{90 * kMinute};
     const auto in_force = codec::view_policy(
-        "berth", {{}, policy, {{"moves", "0"}, {"min_run", "1h30m"}, {"hold", "30s"}}});
+        "berth", {{}, policy, {{"min_runtime", "1h30m"}, {"reservation_hold", "30s"}}});
     check_page("policy_show",
                [&](const Style& style) { return setting_table(in_force.settings).render(style); });
     const codec::JobView packed = packed_job();

@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/exit_code.h"
+#include "cli/page_lines.h"
 #include "cli/verbs.h"
 #include "codec/words.h"
 
@@ -41,8 +42,13 @@ std::string flag_lines(std::span<const Flag> flags, const Style& style) {
     for (const Flag& flag : flags) widest = std::max(widest, display_width(flag_column(flag)));
     std::string text;
     for (const Flag& flag : flags) {
-        text += "  " + style.paint(Tone::Strong, padded(flag_column(flag), widest)) + "  " +
-                std::string(flag.help) + "\n";
+        const std::string margin(static_cast<std::size_t>(widest) + 4, ' ');
+        std::string_view lead = "";
+        text += "  " + style.paint(Tone::Strong, padded(flag_column(flag), widest)) + "  ";
+        for (const std::string& part : wrapped(std::string(flag.help), style, widest + 4)) {
+            text += std::string(lead) + part + "\n";
+            lead = margin;
+        }
     }
     return text;
 }

@@ -396,7 +396,7 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
     if (!meaning.empty()) meaning = ": " + meaning;
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
     text += line("notice", notice_text(receipt, style), style);
-    if (!receipt.detail.empty()) text += line("told", receipt.detail, style);
+    if (!receipt.detail.empty()) text += line("note", receipt.detail, style);
     if (job.state == JobState::Paused && !job.frozen.empty())
         text += line("kept", "its processes, on " + where_text(job.frozen, names), style);
     const std::int64_t lost = receipt.stopped && receipt.saved ? 0 : receipt.cost.unsaved_gpu_ms;

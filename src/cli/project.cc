@@ -36,9 +36,18 @@ constexpr Flag kRightsFlags[] = {
      "guaranteed|fixed"},
     {0, "pool", "POOL", "the rights above in this pool, not the default one", Completes::Pools},
     {0, "no-rights", "", "with --pool: no rights of its own there any more"},
-    {0, "delay", "TIME", "its jobs wait so long before others pause for them"},
-    {0, "preempt-run", "TIME", "its jobs are left alone so long by higher priorities"},
-    {0, "reclaim-run", "TIME", "its jobs are left alone so long by other projects"},
+    {.name = "preemption-delay",
+     .value = "TIME",
+     .help = "wait of its jobs before they may preempt others: 5m",
+     .formerly = "delay"},
+    {.name = "preempt-min-runtime",
+     .value = "TIME",
+     .help = "run time before higher priorities may preempt its jobs",
+     .formerly = "preempt-run"},
+    {.name = "reclaim-min-runtime",
+     .value = "TIME",
+     .help = "run time before other projects may preempt its jobs",
+     .formerly = "reclaim-run"},
     {0, "order", "ORDER", "its jobs go by: learned, levels, age, inherit", Completes::Choices,
      "learned|levels|age|inherit"},
     {0, "tail", "PERCENT", "its costliest part that goes by age: 0 to 50; inherit"},
@@ -128,9 +137,9 @@ Outcome<std::string> project_body(const Arguments& arguments) {
     const Success added = is_default ? add_rights(json, arguments) : add_pool(json, arguments);
     if (!added) return tl::unexpected(added.error());
     constexpr std::pair<std::string_view, std::string_view> kTimes[] = {
-        {"delay", "preemption_delay"},
-        {"preempt-run", "preempt_min_run"},
-        {"reclaim-run", "reclaim_min_run"}};
+        {"preemption-delay", "preemption_delay"},
+        {"preempt-min-runtime", "preempt_min_run"},
+        {"reclaim-min-runtime", "reclaim_min_run"}};
     for (const auto& [flag, field] : kTimes) {
         if (arguments.has(flag)) json.key(field), json.string(arguments.text(flag));
     }

@@ -337,7 +337,7 @@ const Verb simulate_verb{
         "  Rows without GPUs or duration are left out, and counted in a note.\n"
         "\n"
         "  --policy: learned, levels, age or classic; settings follow after colons, as in\n"
-        "  learned:tail=33:moves=0.\n"
+        "  learned:tail=33:consolidation_max_jobs=0.\n"
         "  --reference: fifo fjf sjf srtf srsf finish-fair tiresias gittins\n"
         "  tiresias-released; packing, speeds, models, sizes and placement by profile are\n"
         "  for these alone. With --nodes a pause costs the same under both.\n"

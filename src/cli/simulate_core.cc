@@ -40,6 +40,7 @@ Outcome<NamedPolicy> read_policy(std::string_view text) {
         if (name == kOrder) return wrong("the name in front says the order");
         const std::string of_order = std::string(kOrder) + "." + name;
         if (model::find_policy_setting(of_order) != nullptr) name = of_order;
+        if (const auto* known = model::find_policy_setting(name)) name = known->name;
         const bool is_first =
             changes.emplace(name, equals == std::string_view::npos ? "" : part.substr(equals + 1))
                 .second;

@@ -78,8 +78,8 @@ constexpr Spelling kSpellings[] = {
     {"memory", "memory", ""},
     {"workdir", "workdir", ""},
     {"priority", "priority", ""},
-    {"delay", "preemption_delay", ""},
-    {"time", "expected_runtime", ""},
+    {"preemption-delay", "preemption_delay", ""},
+    {"expected-time", "expected_runtime", ""},
     {"park-after", "park_after", ""},
 };
 

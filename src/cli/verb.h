@@ -23,12 +23,13 @@ struct Flag {
     std::string_view help = {};
     Completes completes = Completes::Nothing;
     std::string_view choices = {};  // "json|wide": nothing else is accepted
+    std::string_view formerly = {};  // a name of the last release, still accepted and never shown
 };
 
 // Where the user's own command line begins.
 enum class CommandTail {
     None,
-    AfterDashes,    // submit job.yaml -- python train.py
+    AfterDashes,  // submit job.yaml -- python train.py
     FromFirstWord,  // run -g 2 python train.py
 };
 
@@ -37,17 +38,17 @@ enum class Intent { Run, Look, Steer, Plan, Share, Nodes, System, Hidden };
 
 struct Verb {
     Intent intent = Intent::Hidden;
-    std::string_view name = {};      // "ls", or two words: "project create"
-    std::string_view aliases = {};   // "ps queue"
+    std::string_view name = {};  // "ls", or two words: "project create"
+    std::string_view aliases = {};  // "ps queue"
     std::string_view synopsis = {};  // what follows the name: "JOB... [--grace TIME]"
-    std::string_view summary = {};   // one line without full stop
+    std::string_view summary = {};  // one line without full stop
     std::span<const Flag> flags = {};
     int words_min = 0;
-    int words_max = 0;          // -1 = any number
+    int words_max = 0;  // -1 = any number
     Completes completes = Completes::Nothing;
     std::string_view choices = {};  // of the words, when completes is Choices
     CommandTail tail = CommandTail::None;
-    std::string_view more = {};     // further help: examples, notes
+    std::string_view more = {};  // further help: examples, notes
     int (*run)(Context&, const Arguments&) = nullptr;
 };
 

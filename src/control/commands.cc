@@ -162,9 +162,9 @@ void Controller::set_levels(model::Levels levels, Done done) {
         });
 }
 
-void Controller::set_policy(model::PolicyChanges changes, std::string actor, Done done) {
+void Controller::set_policy(const model::PolicyChanges& changes, std::string actor, Done done) {
     ask(kind_of(actor), std::move(done),
-        [this, changes = std::move(changes), actor](Transaction& transaction) {
+        [this, changes = model::under_new_names(changes), actor](Transaction& transaction) {
             return take_policy(transaction, changes, actor);
         });
 }

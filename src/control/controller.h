@@ -63,7 +63,7 @@ class Controller final : public ports::LauncherListener {
     void remove_pool(std::string pool, std::string actor, Done done);
     void set_levels(model::Levels levels, Done done);
     // All of them or none, from the next decision on.
-    void set_policy(model::PolicyChanges changes, std::string actor, Done done);
+    void set_policy(const model::PolicyChanges& changes, std::string actor, Done done);
 
     // --- facts
     void on_running(ports::AttemptId attempt) override;

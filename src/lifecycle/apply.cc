@@ -54,7 +54,7 @@ class Fold {
         state_.cluster.remove_project(state_.cluster.find_project(removed.project));
     }
     void operator()(const model::PolicySet& set) {
-        state_.policy = model::merged(std::move(state_.policy), set.settings);
+        state_.policy = model::merged(state_.policy, set.settings);
         order_by(set.order);
     }
 

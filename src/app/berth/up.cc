@@ -40,7 +40,10 @@ constexpr cli::Flag kUpFlags[] = {
      .value = "NAMES",
      .help = "what nodes stand in: zone,block,rack unless said"},
     {.name = "topology", .value = "WHERE", .help = "where this machine stands: zone=z1,rack=r7"},
-    {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
+    {.name = "min-runtime",
+     .value = "TIME",
+     .help = "run time before a job may be preempted",
+     .formerly = "min-run"},
     {.name = "order",
      .value = "ORDER",
      .help = "which of a project's jobs goes first: learned, levels or age",
@@ -76,7 +79,7 @@ constexpr cli::Flag kUpFlags[] = {
 
 // The flag, and the setting of the policy that it is.
 constexpr std::pair<std::string_view, std::string_view> kPolicyFlags[] = {
-    {"min-run", "min_run"},
+    {"min-runtime", "min_runtime"},
     {"grace", "grace"},
     {"order", "order"},
     {"park-after", "park_after"},

@@ -144,6 +144,19 @@ void write_levels(JsonWriter& json, std::string_view meaning) {
               "wanted the key of a label, such as rack; the node itself is always the last level");
 }
 
+void write_setting(JsonWriter& json, const model::PolicySetting& setting,
+                   const std::string& meaning) {
+    const SettingRule wanted = rule_of(setting);
+    Schema text(json, "string");
+    text.means(meaning + ": " + std::string(setting.takes));
+    text.size("maxLength", kTextMax);
+    if (wanted.words.empty()) {
+        text.rule(wanted.rule, wanted.message);
+    } else {
+        text.one_of(wanted.words);
+    }
+}
+
 void write_settings(JsonWriter& json, std::string_view meaning) {
     Schema schema(json, "object");
     schema.means(meaning);
@@ -151,15 +164,10 @@ void write_settings(JsonWriter& json, std::string_view meaning) {
     json.begin_object();
     for (const model::PolicySetting& setting : model::policy_settings()) {
         json.text_key(setting.name);
-        const SettingRule wanted = rule_of(setting);
-        Schema text(json, "string");
-        text.means(std::string(setting.meaning) + ": " + std::string(setting.takes));
-        text.size("maxLength", kTextMax);
-        if (wanted.words.empty()) {
-            text.rule(wanted.rule, wanted.message);
-        } else {
-            text.one_of(wanted.words);
-        }
+        write_setting(json, setting, std::string(setting.meaning));
+        if (setting.formerly.empty()) continue;
+        json.text_key(setting.formerly);
+        write_setting(json, setting, "the former name of " + std::string(setting.name));
     }
     json.end_object();
 }

@@ -74,7 +74,7 @@ std::string example_of(Form form) {
         case Form::Exchange: return R"({"H100": 1, "A100": 0.5})";
         case Form::Profile: return "\"classic\"";
         case Form::Levels: return R"(["zone", "rack"])";
-        case Form::Settings: return R"({"min_run": "10m", "order.tail": "33"})";
+        case Form::Settings: return R"({"min_runtime": "10m", "order.tail": "33"})";
         case Form::Namespaces: break;
     }
     return "[]";
@@ -176,16 +176,18 @@ TEST_CASE("the Policy: profile, levels and settings, as a state file has them") 
     CHECK(nothing.settings.empty());
     const DeclaredPolicy declared = policy_of(
         R"({"profile": "classic", "levels": ["zone", "rack"],
-            "settings": {"min_run": "10m", "order.tail": "33", "moves": "0"}})");
+            "settings": {"min_runtime": "10m", "order.tail": "33", "grace": "0s"}})");
     CHECK(declared.problem.empty());
     const auto state = codec::parse_state(
         R"({"profile": "classic", "levels": ["zone", "rack"],
-            "policy": {"min_run": "10m", "order.tail": "33", "moves": "0"}})",
+            "policy": {"min_runtime": "10m", "order.tail": "33", "grace": "0s"}})",
         "state");
     REQUIRE_MESSAGE(state, state.error().message);
     CHECK(declared.profile == state->profile);
     CHECK(declared.levels == state->levels);
     CHECK(declared.settings == state->policy);
+    CHECK(policy_of(R"({"settings": {"min_run": "10m"}})").settings ==
+          model::PolicyChanges{{"min_runtime", "10m"}});
 }
 
 TEST_CASE("a Project's name, namespaces and generation are those of the object") {
@@ -247,8 +249,8 @@ TEST_CASE("what is wrong is said with its field, and stops no list") {
     }
     CHECK(pool_of(R"({"nodeSelector": {"a": 1}})").problem ==
           "spec.nodeSelector: a: wanted a text, found 1");
-    CHECK(policy_of(R"({"settings": {"moves": 3}})").problem ==
-          "spec.settings: moves: wanted a text, in quotes, found 3");
+    CHECK(policy_of(R"({"settings": {"consolidation_max_jobs": 3}})").problem ==
+          "spec.settings: consolidation_max_jobs: wanted a text, in quotes, found 3");
     CHECK(policy_of(R"({"settings": {"movse": "3"}})")
               .problem.starts_with("spec.settings: unknown setting \"movse\""));
     CHECK(policy_of(R"({"levels": ["rack", "node"]})").problem.find("is there twice") !=

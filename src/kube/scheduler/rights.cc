@@ -96,7 +96,7 @@ void Rights::tell(control::Controller& controller) {
     for (const auto& [setting, text] : controller.state().policy) {
         changes.try_emplace(setting, std::nullopt);  // as the profile says again
     }
-    controller.set_policy(std::move(changes), kMachine, answer("policy"));
+    controller.set_policy(changes, kMachine, answer("policy"));
     controller.set_levels(levels(), answer("levels"));
 }
 
