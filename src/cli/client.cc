@@ -311,7 +311,7 @@ Success Client::remove(std::string_view kind, const std::string& name) {
 Outcome<std::vector<std::string>> Client::change(std::string_view kind, const std::string& name,
                                                  const std::string& body) {
     if (kind != "nodes" && name.find('/') != std::string::npos) {
-        return bad_usage("a name here has no slash, found \"" + name + "\"");
+        return bad_usage("wanted a name without a slash, found \"" + name + "\"");
     }
     const std::string path = name.empty() ? "" : "/" + base::percent_encoded(name);
     auto response =

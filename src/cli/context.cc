@@ -112,7 +112,7 @@ std::string command_line(const Context& context, std::string_view verb_and_words
 Failure no_home() {
     return {kBadUsage,
             "there is no home folder: HOME is not set, and the system does not know user " +
-                std::to_string(::getuid()) + "; say where the data is by --data or BERTH_DATA",
+                std::to_string(::getuid()) + "; name the data directory with --data or BERTH_DATA",
             ""};
 }
 

@@ -60,7 +60,7 @@ std::string gpu_time(std::int64_t gpu_ms);
 std::string ordinal(int number);
 
 std::string_view rule_word(model::Rule rule);
-// Why somebody is paused by it: "a project under its quota took back what it had lent"; empty where
+// Why somebody is paused by it: "a project below its quota reclaimed lent GPUs"; empty where
 // that follows from who asked.
 std::string_view rule_meaning(model::Rule rule);
 

@@ -27,13 +27,13 @@ constexpr int kFinishedShown = 20;
 constexpr int kFirstPage = 50;
 
 constexpr Flag kLsFlags[] = {
-    {'a', "all", "", "all of them, and the newest 20 finished"},
-    {0, "finished", "N", "the newest N finished jobs too"},
-    {'p', "project", "PROJECT", "only this project", Completes::Projects},
-    {'u', "user", "USER", "only this user's; \"me\" is you"},
+    {'a', "all", "", "all jobs, and the newest 20 finished"},
+    {0, "finished", "N", "also the newest N finished jobs"},
+    {'p', "project", "PROJECT", "only jobs of this project", Completes::Projects},
+    {'u', "user", "USER", "only jobs of this user; \"me\" is you"},
     {0, "state", "STATE", "only jobs in this state", Completes::Choices,
      "queued|starting|running|pausing|paused|cancelling|succeeded|failed|cancelled"},
-    {'w', "watch", "", "keep showing, until Ctrl-C"},
+    {'w', "watch", "", "update until Ctrl-C"},
     kListOutputFlag,
     kJsonFlag,
     kQuietFlag,
@@ -117,7 +117,7 @@ void print_list(const Context& context, const Shown& shown, Form form) {
         const std::string sums = job_sums(list.jobs, context.out);
         print(context.out.paint(
                   Tone::Faint,
-                  sums.empty() ? "no job runs or waits; finished ones: berth ls -a" : sums) +
+                  sums.empty() ? "no job runs or waits; finished jobs: berth ls -a" : sums) +
               "\n");
     }
 }
@@ -167,10 +167,10 @@ const Verb list_verb{.intent = Intent::Look,
                      .name = "ls",
                      .aliases = "ps queue",
                      .synopsis = "[-a] [-p PROJECT] [-u me] [--state STATE] [-w]",
-                     .summary = "the jobs: where they run, or why they wait",
+                     .summary = "list jobs: where they run, or why they wait",
                      .flags = kLsFlags,
                      .more =
-                         "  berth ls -u me -a                  yours, finished ones too\n"
+                         "  berth ls -u me -a                  your jobs, also finished ones\n"
                          "  berth ls -q --state queued         numbers, for scripts\n"
                          "  berth ls -o json | jq .items[].id\n",
                      .run = list_jobs};

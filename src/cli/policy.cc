@@ -53,7 +53,7 @@ Outcome<Listing> read_settings(const Context& context, Client& client, const Arg
     for (const codec::SettingView& setting : policy->settings)
         listing.names.push_back(setting.name);
     if (context.out.is_terminal) {
-        listing.below = "DEFAULT is what the server was started with: profile " + policy->profile +
+        listing.below = "DEFAULT is the startup value: profile " + policy->profile +
                         " and the flags of berth up";
     }
     return listing;
@@ -82,7 +82,7 @@ int change_policy(Context& context, const std::vector<std::string>& names,
         const std::string& was = find(*before, name)->value;
         const std::string change = was == now->value ? ", as before" : ", was " + was;
         print(printable(name + " is " + now->value + change) +
-              (now->is_set ? "\n" : " (what the server was started with)\n"));
+              (now->is_set ? "\n" : " (startup value)\n"));
     }
     print_notes(*notes);
     return kDone;
@@ -133,7 +133,7 @@ const Verb policy_show_verb{.intent = Intent::Share,
                             .name = "policy show",
                             .aliases = "policy",
                             .synopsis = "[NAME...] [-o FORM]",
-                            .summary = "the settings of decisions, and which were changed",
+                            .summary = "show the policy settings, and which were changed",
                             .flags = kPolicyShowFlags,
                             .words_max = -1,
                             .completes = Completes::Settings,
@@ -142,19 +142,19 @@ const Verb policy_show_verb{.intent = Intent::Share,
 const Verb policy_set_verb{.intent = Intent::Share,
                            .name = "policy set",
                            .synopsis = "NAME=VALUE...",
-                           .summary = "change settings for good, from the next decision on",
+                           .summary = "change settings from the next decision on",
                            .words_min = 1,
                            .words_max = -1,
                            .completes = Completes::Settings,
                            .more =
                                "  berth policy set min_runtime=10m consolidation_max_jobs=0\n"
-                               "  berth policy reset moves             as the server was started\n",
+                               "  berth policy reset min_runtime\n",
                            .run = set_policy};
 
 const Verb policy_reset_verb{.intent = Intent::Share,
                              .name = "policy reset",
                              .synopsis = "NAME...",
-                             .summary = "take a setting back to what berth up says",
+                             .summary = "reset a setting to its startup value",
                              .words_min = 1,
                              .words_max = -1,
                              .completes = Completes::Settings,

@@ -20,7 +20,7 @@ namespace berth::cli {
 namespace {
 
 constexpr Flag kProjectListFlags[] = {
-    {0, "pool", "POOL", "what they have in this pool; in all together unless said",
+    {0, "pool", "POOL", "rights and use in this pool (default: all pools together)",
      Completes::Pools},
     kListOutputFlag,
     kJsonFlag,
@@ -28,14 +28,15 @@ constexpr Flag kProjectListFlags[] = {
 };
 
 constexpr Flag kRightsFlags[] = {
-    {'q', "quota", "GPUS", "GPUs that are this project's whenever it asks: 4, 0.5"},
-    {0, "limit", "GPUS", "never more than that; \"none\" lifts it"},
-    {'w', "weight", "NUMBER", "share of what idles, against others; 1 unless said"},
-    {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
-    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
+    {'q', "quota", "GPUS", "GPUs the project gets whenever it asks: 4, 0.5"},
+    {0, "limit", "GPUS", "most GPUs it may use; \"none\" removes the limit"},
+    {'w', "weight", "NUMBER", "weight for sharing over-quota GPUs (default: 1)"},
+    {0, "priority", "NUMBER", "higher is offered over-quota GPUs first (default: 100)"},
+    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: neither", Completes::Choices,
      "guaranteed|fixed"},
-    {0, "pool", "POOL", "the rights above in this pool, not the default one", Completes::Pools},
-    {0, "no-rights", "", "with --pool: no rights of its own there any more"},
+    {0, "pool", "POOL", "pool where these rights apply (default: the default pool)",
+     Completes::Pools},
+    {0, "no-rights", "", "no rights of its own in the pool of --pool"},
     {.name = "preemption-delay",
      .value = "TIME",
      .help = "wait of its jobs before they may preempt others: 5m",
@@ -48,10 +49,10 @@ constexpr Flag kRightsFlags[] = {
      .value = "TIME",
      .help = "run time before other projects may preempt its jobs",
      .formerly = "reclaim-run"},
-    {0, "order", "ORDER", "its jobs go by: learned, levels, age, inherit", Completes::Choices,
+    {0, "order", "ORDER", "order of its jobs: learned, levels, age, inherit", Completes::Choices,
      "learned|levels|age|inherit"},
-    {0, "tail", "PERCENT", "its costliest part that goes by age: 0 to 50; inherit"},
-    {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
+    {0, "tail", "PERCENT", "costliest percent of its jobs that go by age: 0 to 50"},
+    {0, "parent", "DEPARTMENT", "department above it", Completes::Projects},
 };
 
 // Writes the flag's decimal under its own name.
@@ -182,8 +183,8 @@ Outcome<Listing> read_projects(const Context& context, Client& client, const Arg
     if (context.out.is_terminal && !mine.empty()) {
         const bool is_there = std::ranges::find(listing.names, mine) != listing.names.end();
         if (!listing.below.empty()) listing.below += "; ";
-        listing.below += "yours, unless you say -p: " + mine +
-                         (is_there ? "" : ", which is not there; berth project use PROJECT");
+        listing.below += "your default project: " + mine +
+                         (is_there ? "" : ", which does not exist; berth project use PROJECT");
     }
     return listing;
 }
@@ -239,7 +240,7 @@ int remove_project(Context& context, const Arguments& arguments) {
           printable(name) + "\n");
     if (default_project() == name) {
         print_notes(
-            {"your jobs went there unless you said -p; choose another: berth project use "
+            {"it was your default project; choose another one: berth project use "
              "PROJECT"});
     }
     return kDone;
@@ -254,7 +255,7 @@ int use_project(Context& context, const Arguments& arguments) {
     if (const base::Status saved = save_default_project(name); !saved) {
         return report(context, Failure::from(saved.error()));
     }
-    print("your jobs go to " + printable(name) + " unless you say -p\n");
+    print("your jobs use project " + printable(name) + " (change: -p PROJECT)\n");
     return kDone;
 }
 
@@ -267,14 +268,14 @@ const Verb project_list_verb{.intent = Intent::Share,
                              .name = "project ls",
                              .aliases = "projects project",
                              .synopsis = "[-o FORM]",
-                             .summary = "the projects: quota, fair share, used, borrowed",
+                             .summary = "list projects: quota, fair share, used, borrowed",
                              .flags = kProjectListFlags,
                              .run = list_projects};
 
 const Verb project_create_verb{.intent = Intent::Share,
                                .name = "project create",
                                .synopsis = "NAME [--quota GPUS] [--parent DEPARTMENT] ...",
-                               .summary = "make a project",
+                               .summary = "create a project",
                                .flags = kRightsFlags,
                                .words_min = 1,
                                .words_max = 1,
@@ -288,7 +289,7 @@ const Verb project_create_verb{.intent = Intent::Share,
 const Verb project_set_verb{.intent = Intent::Share,
                             .name = "project set",
                             .synopsis = "NAME --quota GPUS ...",
-                            .summary = "change a project's rights",
+                            .summary = "change the rights of a project",
                             .flags = kRightsFlags,
                             .words_min = 1,
                             .words_max = 1,
@@ -298,7 +299,7 @@ const Verb project_set_verb{.intent = Intent::Share,
 const Verb project_use_verb{.intent = Intent::Share,
                             .name = "project use",
                             .synopsis = "NAME",
-                            .summary = "make it the project of your jobs",
+                            .summary = "set the default project of your jobs",
                             .words_min = 1,
                             .words_max = 1,
                             .completes = Completes::Projects,
@@ -307,7 +308,7 @@ const Verb project_use_verb{.intent = Intent::Share,
 const Verb project_remove_verb{.intent = Intent::Share,
                                .name = "project rm",
                                .synopsis = "NAME",
-                               .summary = "take away a project that has no job and no children",
+                               .summary = "delete a project without jobs and subprojects",
                                .words_min = 1,
                                .words_max = 1,
                                .completes = Completes::Projects,

@@ -10,8 +10,8 @@ namespace berth::cli {
 namespace {
 
 constexpr Flag kScenarioFlags[] = {
-    {0, "update", "", "write what was found into the files, for review"},
-    {'q', "quiet", "", "only what differs, and the sums"},
+    {0, "update", "", "write the decisions into the files, for review"},
+    {'q', "quiet", "", "show only failed files and the totals"},
 };
 
 enum class Verdict { Passed, Failed, Unreadable };
@@ -63,10 +63,10 @@ int play_scenarios(Context& context, const Arguments& arguments) {
 
 extern const Verb scenario_verb;
 
-const Verb scenario_verb{.intent = Intent::Plan,
+const Verb scenario_verb{.intent = Intent::Simulate,
                          .name = "scenario",
                          .synopsis = "FILE... [--update]",
-                         .summary = "play scenario files through the scheduler and compare",
+                         .summary = "play scenario files and compare the decisions",
                          .flags = kScenarioFlags,
                          .words_min = 1,
                          .words_max = -1,

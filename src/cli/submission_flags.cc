@@ -174,7 +174,7 @@ Failure about_flags(const base::Error& error) {
 
 Outcome<model::Submission> submission_of(const Arguments& arguments, const std::string& file) {
     const std::string directory = working_directory();
-    if (directory.empty()) return refuse(kFailed, "the working directory is gone");
+    if (directory.empty()) return refuse(kFailed, "the working directory was deleted");
     Value job;
     job.kind = Value::Kind::Map;
     if (!file.empty()) {

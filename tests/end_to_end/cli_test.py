@@ -242,7 +242,7 @@ class Verbs(ServerCase):
 
     def test_what_was_understood_is_said(self):
         notice = self.berth("submit", "-g", "2", "--", "true").stderr
-        self.assertRegex(notice, r"2 GPUs \| project default \| train \| .* \| may be paused")
+        self.assertRegex(notice, r"2 GPUs \| project default \| train \| .* \| preemptible")
 
     def test_a_dry_run_says_what_would_happen(self):
         self.assertEqual(self.out("submit", "--dry-run", "--", "true"), "would start now\n")
@@ -300,7 +300,7 @@ class Verbs(ServerCase):
                 (["why", "12"], 127, "12"),
                 (["run"], 124, "berth run -g 2"),
                 (["cancel"], 124, "berth cancel JOB..."),
-                (["logs", "1", "2"], 124, 'unexpected "2"'),
+                (["logs", "1", "2"], 124, 'unexpected argument: "2"'),
                 (["help", "exit-code"], 124, "exit-codes")):
             result = self.berth(*words, code=code)
             self.assertEqual(result.stdout, "")

@@ -76,7 +76,7 @@ class Foresight(ServerCase):
         self.submit("-p", "nlp", "-g", "4")
         lines = self.out("fairshare", "nlp").splitlines()
         title = re.match(r"nlp is entitled to (\S+) GPUs? of the pool default now", lines[0])
-        divided = re.match(r"the pool default has (\S+) to divide; quotas take (\S+), (\S+) is "
+        divided = re.match(r"the pool default has (\S+) to divide: quotas get (\S+), (\S+) is "
                            r"surplus", lines[2])
         total, quotas, surplus = map(float, divided.groups())
         rows = {}

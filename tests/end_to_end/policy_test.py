@@ -45,7 +45,7 @@ class Policy(ServerCase):
         self.assertEqual(self.value("min_runtime"), ("1h30m", "7m", True))
 
         self.assertEqual(self.berth("policy", "reset", "min_runtime"),
-                         "min_runtime is 7m, was 1h30m (what the server was started with)\n")
+                         "min_runtime is 7m, was 1h30m (startup value)\n")
         self.server.kill()
         self.server.up()
         self.assertEqual(self.value("min_runtime"), ("7m", "7m", False))

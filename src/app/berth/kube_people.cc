@@ -33,15 +33,15 @@ constexpr cli::Flag kNamespaceFlag{.letter = 'n',
 // Who asks sits there and waits: a server that does not answer is told soon.
 constexpr base::Duration kPeoplePatience = std::chrono::seconds(10);
 constexpr cli::Flag kPatienceFlag{
-    .name = "timeout", .value = "TIME", .help = "give up after this time (default: 10s)"};
+    .name = "timeout", .value = "TIME", .help = "time limit (default: 10s)"};
 
 constexpr cli::Flag kPeopleWhyFlags[] = {kNamespaceFlag,  cli::kPageOutputFlag, cli::kJsonFlag,
                                          kKubeconfigFlag, kContextFlag,         kPatienceFlag};
 constexpr cli::Flag kPeopleListFlags[] = {
     kNamespaceFlag,
-    {.letter = 'A', .name = "all-namespaces", .help = "jobs of all namespaces"},
-    {.letter = 'p', .name = "project", .value = "PROJECT", .help = "only this project"},
-    {.letter = 'a', .name = "all", .help = "finished ones too"},
+    {.letter = 'A', .name = "all-namespaces", .help = "all namespaces"},
+    {.letter = 'p', .name = "project", .value = "PROJECT", .help = "only jobs of this project"},
+    {.letter = 'a', .name = "all", .help = "also finished jobs"},
     cli::kListOutputFlag,
     cli::kJsonFlag,
     cli::kQuietFlag,
@@ -193,7 +193,7 @@ const cli::Verb kube_why_verb{
     .intent = cli::Intent::System,
     .name = "kube why",
     .synopsis = "[job/|pod/]NAME [-n NAMESPACE] [-o json]",
-    .summary = "why a Job or pod of a cluster waits or was paused",
+    .summary = "explain why a Job or pod waits or was paused",
     .flags = kPeopleWhyFlags,
     .words_min = 1,
     .words_max = 2,
@@ -202,18 +202,17 @@ const cli::Verb kube_why_verb{
         "  kubectl berth why job/train            where this program is called kubectl-berth\n",
     .run = run_why};
 
-const cli::Verb kube_list_verb{
-    .intent = cli::Intent::System,
-    .name = "kube ls",
-    .synopsis = "[-n NAMESPACE | -A] [-p PROJECT] [-a] [-o json]",
-    .summary = "the Jobs and pods of Berth: where they run, or why they wait",
-    .flags = kPeopleListFlags,
-    .run = run_list};
+const cli::Verb kube_list_verb{.intent = cli::Intent::System,
+                               .name = "kube ls",
+                               .synopsis = "[-n NAMESPACE | -A] [-p PROJECT] [-a] [-o json]",
+                               .summary = "list Jobs and pods: where they run, or why they wait",
+                               .flags = kPeopleListFlags,
+                               .run = run_list};
 
 const cli::Verb kube_fair_share_verb{.intent = cli::Intent::System,
                                      .name = "kube fairshare",
                                      .synopsis = "[PROJECT] [-o json]",
-                                     .summary = "quota, fair share and use of a cluster's Projects",
+                                     .summary = "show quota, fair share and use of the Projects",
                                      .flags = kPeopleShareFlags,
                                      .words_max = 1,
                                      .run = run_fair_share};
