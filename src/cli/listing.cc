@@ -10,8 +10,8 @@ namespace berth::cli {
 int show_listing(Context& context, const Arguments& arguments, const std::string& path,
                  ReadListing read) {
     Client client(context);
-    const Form form = form_wanted(arguments, true);
-    if (form == Form::Document) {
+    const OutputForm form = form_wanted(arguments, true);
+    if (form == OutputForm::Document) {
         const auto body = client.get(path);
         if (!body) return report(context, body.error());
         print_document(arguments, *body);
@@ -20,7 +20,7 @@ int show_listing(Context& context, const Arguments& arguments, const std::string
     const auto listing = read(context, client, arguments);
     if (!listing) return report(context, listing.error());
     print_table(context, listing->table, form, listing->names);
-    if (form == Form::Table && !listing->below.empty()) {
+    if (form == OutputForm::Table && !listing->below.empty()) {
         print(context.out.paint(Tone::Faint, printable(listing->below)) + "\n");
     }
     return kDone;

@@ -174,8 +174,8 @@ Outcome<Listing> read_projects(const Context& context, Client& client, const Arg
         if (!pool) return tl::unexpected(pool.error());
         projects = in_pool(std::move(*projects), pool->name);
     }
-    const Form form = form_wanted(arguments, true);
-    const bool has_all = form == Form::Wide || form == Form::Csv;
+    const OutputForm form = form_wanted(arguments, true);
+    const bool has_all = form == OutputForm::Wide || form == OutputForm::Csv;
     Listing listing{project_table(*projects, has_all ? Detail::Wide : Detail::Usual), {}};
     for (const codec::ProjectView& project : *projects) listing.names.push_back(project.name);
     if (context.out.is_terminal) listing.below = orders_note(*projects);

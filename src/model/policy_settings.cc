@@ -44,14 +44,14 @@ Result<Duration> read_time(std::string_view text, Duration least, Duration most)
 }
 
 // What the text of a value is, and both directions of it.
-struct Form {
+struct SettingType {
     std::string_view takes;
     Status (*read)(Policy& policy, std::string_view text);
     std::string (*write)(const Policy& policy);
 };
 
 template <auto Member, int Least = 0, Duration::rep Most = kTimeMax.count()>
-constexpr Form time() {
+constexpr SettingType time() {
     return {"time",
             [](Policy& policy, std::string_view text) -> Status {
                 BERTH_TRY(read, read_time(text, Duration{Least}, Duration{Most}));
@@ -64,7 +64,7 @@ constexpr Form time() {
 constexpr std::string_view kNever = "never";
 constexpr Duration kNeverStale{-1};
 
-constexpr Form stale_grace() {
+constexpr SettingType stale_grace() {
     return {"time|never",
             [](Policy& policy, std::string_view text) -> Status {
                 BERTH_TRY(read,
@@ -78,7 +78,7 @@ constexpr Form stale_grace() {
             }};
 }
 
-constexpr Form park_after() {
+constexpr SettingType park_after() {
     return {"time|never",
             [](Policy& policy, std::string_view text) -> Status {
                 if (text == kNever) return policy.park_after.reset(), Status{};
@@ -93,7 +93,7 @@ constexpr Form park_after() {
 
 // `Takes` says the range.
 template <auto Member, int Least, int Most>
-constexpr Form number(std::string_view takes) {
+constexpr SettingType number(std::string_view takes) {
     return {takes,
             [](Policy& policy, std::string_view text) -> Status {
                 int value = 0;
@@ -120,7 +120,7 @@ Result<std::int64_t> read_part(std::string_view text, std::int64_t most) {
 
 // One thousandth counts `Scale`.
 template <auto Member, std::int64_t Most, std::int64_t Scale = 1>
-constexpr Form part(std::string_view takes) {
+constexpr SettingType part(std::string_view takes) {
     return {
         takes,
         [](Policy& policy, std::string_view text) -> Status {
@@ -131,7 +131,7 @@ constexpr Form part(std::string_view takes) {
         [](const Policy& policy) { return base::format_thousandths(in<Member>(policy) / Scale); }};
 }
 
-constexpr Form waste_budget() {
+constexpr SettingType waste_budget() {
     return {"0-1|none",
             [](Policy& policy, std::string_view text) -> Status {
                 if (text == "none") return policy.waste_budget.reset(), Status{};
@@ -161,7 +161,7 @@ std::string one_of(const std::array<std::string_view, kCount>& words) {
 
 // One of some words: its position is the value.
 template <auto Member, const auto& Words>
-constexpr Form word(std::string_view takes) {
+constexpr SettingType word(std::string_view takes) {
     return {takes,
             [](Policy& policy, std::string_view text) -> Status {
                 using Value = std::remove_reference_t<decltype(in<Member>(policy))>;
@@ -178,15 +178,15 @@ constexpr Form word(std::string_view takes) {
 }
 
 template <auto Member>
-constexpr Form yes_no() {
+constexpr SettingType yes_no() {
     return word<Member, kNoYes>("yes|no");
 }
 template <auto Member>
-constexpr Form spreading() {
+constexpr SettingType spreading() {
     return word<Member, kSpreading>("binpack|spread");
 }
 
-constexpr PolicySetting setting(std::string_view name, Form form, std::string_view meaning,
+constexpr PolicySetting setting(std::string_view name, SettingType form, std::string_view meaning,
                                 std::string_view formerly = {}) {
     return {name, formerly, form.takes, meaning, form.read, form.write};
 }

@@ -132,8 +132,8 @@ int run_list(cli::Context& context, const cli::Arguments& arguments) {
     const base::TimePoint now = cli::clock_now();
     std::vector<people::Work> works = people::all_work(read, now);
     leave_out(works, arguments);
-    const cli::Form form = cli::form_wanted(arguments, true);
-    if (form == cli::Form::Document) {
+    const cli::OutputForm form = cli::form_wanted(arguments, true);
+    if (form == cli::OutputForm::Document) {
         cli::print_document(arguments, people::work_list_json(works, read.unread));
         return cli::kDone;
     }
@@ -141,7 +141,7 @@ int run_list(cli::Context& context, const cli::Arguments& arguments) {
     std::vector<std::string> names;
     for (const people::Work& work : works) names.push_back(people::name_in(work, namespaces));
     cli::print_table(context, people::work_table(works, namespaces, now), form, names);
-    if (form == cli::Form::Table && context.out.is_terminal) {
+    if (form == cli::OutputForm::Table && context.out.is_terminal) {
         const std::string sums = sums_of(works, context.out);
         const std::string none =
             "no job of Berth's runs or waits in " +
@@ -171,14 +171,14 @@ int run_fair_share(cli::Context& context, const cli::Arguments& arguments) {
     const people::Branch branch = people::branch_of(read, name);
     if (branch.rows.empty() && !name.empty())
         return cli::report(context, unknown_project(read, name));
-    const cli::Form form = cli::form_wanted(arguments, true);
-    if (form == cli::Form::Document) {
+    const cli::OutputForm form = cli::form_wanted(arguments, true);
+    if (form == cli::OutputForm::Document) {
         cli::print_document(arguments, people::share_list_json(read, branch));
         return cli::kDone;
     }
     std::vector<std::string> names;
     for (const auto& row : branch.rows) names.push_back(row.project->meta.name);
-    const bool is_for_people = form == cli::Form::Table || form == cli::Form::Wide;
+    const bool is_for_people = form == cli::OutputForm::Table || form == cli::OutputForm::Wide;
     if (is_for_people && !name.empty()) {
         cli::print(people::entitlement_lines(read, *branch.rows.front().project, context.out) +
                    "\n");
