@@ -60,8 +60,8 @@ Rank FinishFair::planned(const Known& job, GpuMs left_of_all) const {
 
 bool FinishFair::all_moved() {
     GpuMs left_of_all = 0;
-    for (const Ticket job : alive_) left_of_all += known(job).left.count() * known(job).gpus;
-    for (const Ticket job : alive_) known(job).rank = planned(known(job), left_of_all);
+    for (const JobIndex job : alive_) left_of_all += known(job).left.count() * known(job).gpus;
+    for (const JobIndex job : alive_) known(job).rank = planned(known(job), left_of_all);
     return true;
 }
 

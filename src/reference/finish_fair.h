@@ -52,14 +52,14 @@ class FinishFair final : public Order {
     };
     static constexpr std::int64_t kUnknown = 3;
 
-    Known& known(Ticket job) { return jobs_[static_cast<std::size_t>(job)]; }
+    Known& known(JobIndex job) { return jobs_[static_cast<std::size_t>(job)]; }
     void go_to(TimePoint now);
     Rank planned(const Known& job, GpuMs left_of_all) const;
 
     Terms terms_;
     TimePoint now_;
     std::vector<Known> jobs_;
-    std::vector<Ticket> alive_;  // of known duration; rising
+    std::vector<JobIndex> alive_;  // of known duration; rising
     std::int64_t demand_ = 0;    // GPUs asked by all that have not ended
     GpuMs asked_ = 0;            // the same, summed over time
 };

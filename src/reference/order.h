@@ -28,13 +28,13 @@ using base::TimePoint;
 using GpuMs = std::int64_t;  // GPU time, in milliseconds of one
 
 // Which job, counted from 0 in order of submission.
-using Ticket = std::int32_t;
+using JobIndex = std::int32_t;
 
 inline constexpr TimePoint kNever = TimePoint::max();
 
 // What an order may know of a job.
 struct Standing {
-    Ticket job = 0;
+    JobIndex job = 0;
     std::int32_t gpus = 1;  // asked, and held while it runs
     bool runs = false;
     TimePoint submitted;
@@ -84,7 +84,7 @@ class Order {
     // For orders with a memory; before anybody's rank is asked.
     virtual void notice(Happening happening, const Standing& job) { (void)happening, (void)job; }
     // GPUs have been handed out: who started and who was paused, each in order of rank.
-    virtual void settle(std::span<const Ticket> started, std::span<const Ticket> paused) {
+    virtual void settle(std::span<const JobIndex> started, std::span<const JobIndex> paused) {
         (void)started, (void)paused;
     }
     // Asked when all that happens at a moment has been noticed: may anybody's rank be another

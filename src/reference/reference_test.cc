@@ -22,7 +22,7 @@ using std::chrono::seconds;
 
 constexpr TimePoint kNow = base::at_ms(0) + hours(100);
 
-Standing waiting(Ticket job, std::int32_t gpus, Duration held = {}) {
+Standing waiting(JobIndex job, std::int32_t gpus, Duration held = {}) {
     Standing standing;
     standing.job = job;
     standing.gpus = gpus;
@@ -31,7 +31,7 @@ Standing waiting(Ticket job, std::int32_t gpus, Duration held = {}) {
     return standing;
 }
 
-Standing running(Ticket job, std::int32_t gpus, Duration held = {}) {
+Standing running(JobIndex job, std::int32_t gpus, Duration held = {}) {
     Standing standing = waiting(job, gpus, held);
     standing.runs = true;
     standing.first_start = kNow - held;
@@ -80,9 +80,9 @@ TEST_CASE("a job goes down a level exactly when its GPU time reaches the thresho
 
 TEST_CASE("Tiresias as released demotes late, behind those who wait, and then lets it run on") {
     TiresiasReleased order;
-    for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 2));
+    for (const JobIndex job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 2));
     CHECK(order.rank(waiting(0, 2)) < order.rank(waiting(1, 2)));
-    order.settle(std::vector<Ticket>{0, 1}, {});
+    order.settle(std::vector<JobIndex>{0, 1}, {});
     CHECK(order.rank(running(1, 2)) < order.rank(waiting(2, 2)));
     // 3,250 GPU-seconds are 1,625 s of two GPUs, yet at 1,000 s the next look is thought to be
     // (3250 - 1000) / 2 s away.
@@ -91,7 +91,7 @@ TEST_CASE("Tiresias as released demotes late, behind those who wait, and then le
     CHECK(order.rank(running(0, 2)).level == 1);
     CHECK(order.rank(waiting(2, 2)) < order.rank(running(0, 2)));
     // Paused from the front it goes before the others who wait.
-    order.settle({}, std::vector<Ticket>{1});
+    order.settle({}, std::vector<JobIndex>{1});
     CHECK(order.rank(waiting(1, 2)) < order.rank(waiting(2, 2)));
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("Gittins: the cost is the GPU time to spend for the next completion") 
 
 TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a job is first") {
     FinishFair order({.gpus = 1});
-    const auto after = [](Duration waited, Ticket job, Duration left) {
+    const auto after = [](Duration waited, JobIndex job, Duration left) {
         Standing standing = with_left(waiting(job, 1), left);
         standing.submitted = kNow;
         standing.now = kNow + waited;
@@ -144,7 +144,7 @@ TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a j
 TEST_CASE("finish-fair: who alone would make everything last longer goes before the short ones") {
     const auto long_before_short = [](std::int64_t long_percent) {
         FinishFair order({.gpus = 2, .long_percent = long_percent});
-        for (Ticket job = 0; job < 8; ++job) {
+        for (JobIndex job = 0; job < 8; ++job) {
             Standing standing = with_left(waiting(job, 1), hours(job == 0 ? 8 : 1));
             standing.submitted = kNow;
             order.notice(Happening::Submitted, standing);

@@ -39,14 +39,14 @@ void TiresiasReleased::notice(Happening happening, const Standing& job) {
     demoted_.push_back(job.job);
 }
 
-void TiresiasReleased::settle(std::span<const Ticket> started, std::span<const Ticket> paused) {
+void TiresiasReleased::settle(std::span<const JobIndex> started, std::span<const JobIndex> paused) {
     for (auto job = paused.rbegin(); job != paused.rend(); ++job) {
         Place& own = place(*job);
         if (own.part == kInFront) own = {own.queue, kBehind, --first_};
         std::erase(demoted_, *job);
     }
-    for (const Ticket job : started) place(job) = {place(job).queue, kInFront, ++last_};
-    for (const Ticket job : demoted_) place(job) = {place(job).queue, kInFront, ++last_};
+    for (const JobIndex job : started) place(job) = {place(job).queue, kInFront, ++last_};
+    for (const JobIndex job : demoted_) place(job) = {place(job).queue, kInFront, ++last_};
     demoted_.clear();
 }
 

@@ -89,7 +89,7 @@ class CoreAuditor {
         struct HeldChange {
             TimePoint at;
             bool is_taken = false;  // what is freed at a moment may be taken then
-            reference::Ticket job = 0;
+            reference::JobIndex job = 0;
             base::MilliGpu amount{0};
         };
         std::vector<HeldChange> changes;

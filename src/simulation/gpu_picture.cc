@@ -16,7 +16,7 @@ constexpr int kLeftEdge = 64, kRightEdge = 708;  // those of line_chart.h, so th
 constexpr int kAxisHeight = 24;
 constexpr std::int32_t kNodeLabelsMax = 20;
 
-constexpr reference::Ticket kFree = -1, kShared = -2;
+constexpr reference::JobIndex kFree = -1, kShared = -2;
 
 constexpr std::string_view kPictureStyle = R"css(
 .gpus path{fill:none}
@@ -43,7 +43,7 @@ class GpuCells {
     }
 
     std::int32_t rows() const { return rows_; }
-    const reference::Ticket* row(std::int32_t gpu) const {
+    const reference::JobIndex* row(std::int32_t gpu) const {
         return cells_.data() + static_cast<std::size_t>(gpu) * kMoments;
     }
 
@@ -63,7 +63,7 @@ class GpuCells {
 
     std::int32_t rows_;
     Span span_;
-    std::vector<reference::Ticket> cells_;
+    std::vector<reference::JobIndex> cells_;
 };
 
 // One stroke from the left edge of a column to that of another.

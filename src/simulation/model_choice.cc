@@ -12,12 +12,12 @@ namespace berth::simulation {
 namespace {
 
 using reference::Order;
-using reference::Ticket;
+using reference::JobIndex;
 using Model = std::size_t;
 
 // A job and what it holds in the end.
 struct Given {
-    Ticket job;
+    JobIndex job;
     Ask ask;
     const GpuList* had = nullptr;  // null: it waited
     bool stands = false;

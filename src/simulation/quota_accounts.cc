@@ -63,7 +63,7 @@ base::MilliGpu Accounts::counted(const CoreReplay& run, const Stay& stay) const 
     return base::MilliGpu{milli};
 }
 
-base::MilliGpu Accounts::asked(reference::Ticket job) const {
+base::MilliGpu Accounts::asked(reference::JobIndex job) const {
     const TraceJob& one = trace_[static_cast<std::size_t>(job)];
     return base::MilliGpu{one.amount().value * most_[account_of(job).pool.index()] / 1000};
 }

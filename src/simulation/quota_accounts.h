@@ -23,7 +23,7 @@ class Accounts {
     explicit Accounts(const CoreExperiment& experiment);
 
     const cluster::Cluster& cluster() const { return cluster_; }
-    Account account_of(reference::Ticket job) const {
+    Account account_of(reference::JobIndex job) const {
         return accounts_[static_cast<std::size_t>(job)];
     }
     // The project's own first, then its departments'.
@@ -34,7 +34,7 @@ class Accounts {
     // What a stay counts as.
     base::MilliGpu counted(const CoreReplay& run, const Stay& stay) const;
     // The most that a job may come to count as.
-    base::MilliGpu asked(reference::Ticket job) const;
+    base::MilliGpu asked(reference::JobIndex job) const;
     // Whether the quotas of a pool, or of a department in it, promise more than there is.
     bool is_overcommitted(base::PoolId pool) const;
 

@@ -56,7 +56,7 @@ std::vector<ProjectFigures> project_figures(const Accounts& accounts,
     for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
         const TraceJob& job = experiment.trace[number];
         const JobRecord& record = run.replay.jobs[number];
-        const auto project = accounts.account_of(static_cast<reference::Ticket>(number)).project;
+        const auto project = accounts.account_of(static_cast<reference::JobIndex>(number)).project;
         ProjectFigures& figures = all[project.index()];
         ++figures.jobs;
         figures.pauses += record.pauses;

@@ -24,7 +24,7 @@ namespace berth::simulation {
 
 struct InQuotaWait {
     Duration longest{};
-    reference::Ticket job = -1;  // whose it was; -1 = nobody waited
+    reference::JobIndex job = -1;  // whose it was; -1 = nobody waited
     TimePoint until;
 };
 

@@ -42,7 +42,7 @@ struct Experiment {
 
 // One stay of a job on its GPUs, at one speed.
 struct Stay {
-    reference::Ticket job = 0;
+    reference::JobIndex job = 0;
     TimePoint from, to;
     std::size_t gpus_begin = 0;  // in Replay::gpus; as many as the job asks
     bool starts = true;  // else it goes on where the last one ended, on the same GPUs

@@ -89,8 +89,8 @@ class AskedAgain final : public reference::Order {
     void notice(reference::Happening happening, const reference::Standing& job) override {
         order_.notice(happening, job);
     }
-    void settle(std::span<const reference::Ticket> started,
-                std::span<const reference::Ticket> paused) override {
+    void settle(std::span<const reference::JobIndex> started,
+                std::span<const reference::JobIndex> paused) override {
         order_.settle(started, paused);
     }
     bool all_moved() override { return order_.all_moved(); }

@@ -13,7 +13,7 @@ namespace berth::simulation {
 namespace {
 
 using reference::Order;
-using reference::Ticket;
+using reference::JobIndex;
 
 // What all of a group gain by one more, as part of a job that runs alone. Beside free GPUs a job
 // shares only while more is asked than there is, and only for more. Chosen on Muri's traces 1
@@ -64,14 +64,14 @@ class SharedPass {
         std::int32_t width = 0;
         Mixes::Mix mix = Mixes::kEmpty;
         GpuList gpus{};  // by Nodes, when it is new
-        std::vector<Ticket> members{};
+        std::vector<JobIndex> members{};
     };
     struct Was {
         bool had_its_turn = false;
         std::optional<std::size_t> now;  // in groups_
     };
     struct Guest {
-        Ticket job;
+        JobIndex job;
         Ask ask;
         std::size_t group;
     };
@@ -80,7 +80,7 @@ class SharedPass {
         return !habits_.pauses || holder.who < heads_.first();
     }
 
-    void add(Group& group, Ticket job, Mixes::Mix mix) {
+    void add(Group& group, JobIndex job, Mixes::Mix mix) {
         group.members.push_back(job);
         group.mix = mix;
     }
@@ -110,12 +110,12 @@ class SharedPass {
         place(holder.who.job, *holder.ask);
     }
 
-    bool place(Ticket job, const Ask& ask) {
+    bool place(JobIndex job, const Ask& ask) {
         return (crowded_ && join(job, ask, kGainBesideFree)) || open(job, ask) ||
                join(job, ask, kGainMin);
     }
 
-    bool open(Ticket job, const Ask& ask) {
+    bool open(JobIndex job, const Ask& ask) {
         if (ask.gpus > left_) return false;
         GpuList place;
         if (!by_count_ && (place = room_.take(ask.gpus, ask.stand, behind_)).empty()) return false;
@@ -127,7 +127,7 @@ class SharedPass {
         return true;
     }
 
-    bool join(Ticket job, const Ask& ask, Speed least) {
+    bool join(JobIndex job, const Ask& ask, Speed least) {
         std::optional<std::size_t> best;
         Mixes::Mix best_mix = Mixes::kRefused;
         Speed best_gain = least;
@@ -168,7 +168,7 @@ class SharedPass {
     };
     std::vector<Group> groups_;
     std::vector<Guest> guests_, started_;
-    std::vector<Ticket> paused_;
+    std::vector<JobIndex> paused_;
 };
 
 void SharedPass::part_where_free() {
