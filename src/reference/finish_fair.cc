@@ -23,15 +23,15 @@ void FinishFair::go_to(TimePoint now) {
     now_ = now;
 }
 
-void FinishFair::notice(Happening happening, const Standing& job) {
+void FinishFair::notice(OrderEvent event, const Standing& job) {
     go_to(job.now);
-    if (happening == Happening::Submitted) {
+    if (event == OrderEvent::Submitted) {
         jobs_.resize(std::max(jobs_.size(), static_cast<std::size_t>(job.job) + 1));
         const Duration work = job.left.value_or(Duration{});
         known(job.job) = {job.gpus, job.submitted, work, work, asked_};
         demand_ += job.gpus;
         if (job.left) alive_.push_back(job.job);
-    } else if (happening == Happening::Finished) {
+    } else if (event == OrderEvent::Finished) {
         demand_ -= job.gpus;
         std::erase(alive_, job.job);
     } else if (job.left) {

@@ -38,7 +38,7 @@ class FinishFair final : public Order {
     Habits habits() const override { return {.looks_at_every_event = true}; }
     Rank rank(const Standing& job) const override;
     TimePoint next_change(const Standing& job) const override { return job.now + terms_.round; }
-    void notice(Happening happening, const Standing& job) override;
+    void notice(OrderEvent event, const Standing& job) override;
     bool all_moved() override;
 
   private:

@@ -62,7 +62,7 @@ struct Rank {
     auto operator<=>(const Rank&) const = default;
 };
 
-enum class Happening { Submitted, Changed, Finished };
+enum class OrderEvent { Submitted, Changed, Finished };
 
 class Order {
   public:
@@ -82,7 +82,7 @@ class Order {
     // When `job`, if it goes on running or waiting as it does, changes its rank against others.
     virtual TimePoint next_change(const Standing& job) const { return (void)job, kNever; }
     // For orders with a memory; before anybody's rank is asked.
-    virtual void notice(Happening happening, const Standing& job) { (void)happening, (void)job; }
+    virtual void notice(OrderEvent event, const Standing& job) { (void)event, (void)job; }
     // GPUs have been handed out: who started and who was paused, each in order of rank.
     virtual void settle(std::span<const JobIndex> started, std::span<const JobIndex> paused) {
         (void)started, (void)paused;

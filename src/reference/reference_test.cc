@@ -80,14 +80,14 @@ TEST_CASE("a job goes down a level exactly when its GPU time reaches the thresho
 
 TEST_CASE("Tiresias as released demotes late, behind those who wait, and then lets it run on") {
     TiresiasReleased order;
-    for (const JobIndex job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 2));
+    for (const JobIndex job : {0, 1, 2}) order.notice(OrderEvent::Submitted, waiting(job, 2));
     CHECK(order.rank(waiting(0, 2)) < order.rank(waiting(1, 2)));
     order.settle(std::vector<JobIndex>{0, 1}, {});
     CHECK(order.rank(running(1, 2)) < order.rank(waiting(2, 2)));
     // 3,250 GPU-seconds are 1,625 s of two GPUs, yet at 1,000 s the next look is thought to be
     // (3250 - 1000) / 2 s away.
     CHECK(order.next_change(running(0, 2, seconds(1000))) == kNow + seconds(1125));
-    order.notice(Happening::Changed, running(0, 2, seconds(1625)));
+    order.notice(OrderEvent::Changed, running(0, 2, seconds(1625)));
     CHECK(order.rank(running(0, 2)).level == 1);
     CHECK(order.rank(waiting(2, 2)) < order.rank(running(0, 2)));
     // Paused from the front it goes before the others who wait.
@@ -119,7 +119,7 @@ TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a j
     const Standing long_one = after({}, 1, hours(2));
     const Standing unknown = waiting(2, 1);
     for (const Standing& job : {short_one, long_one, unknown}) {
-        order.notice(Happening::Submitted, job);
+        order.notice(OrderEvent::Submitted, job);
     }
     CHECK(order.all_moved());
     CHECK(order.next_change(short_one) == kNow + minutes(5));
@@ -129,7 +129,7 @@ TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a j
     const auto is_first_after = [&](Duration waited) {
         Standing other = after(waited, 1, hours(2) - minutes(30));
         other.runs = true;
-        order.notice(Happening::Changed, other);
+        order.notice(OrderEvent::Changed, other);
         CHECK(order.all_moved());
         return order.rank(short_one) < order.rank(other) && order.rank(short_one).level == 0;
     };
@@ -147,7 +147,7 @@ TEST_CASE("finish-fair: who alone would make everything last longer goes before 
         for (JobIndex job = 0; job < 8; ++job) {
             Standing standing = with_left(waiting(job, 1), hours(job == 0 ? 8 : 1));
             standing.submitted = kNow;
-            order.notice(Happening::Submitted, standing);
+            order.notice(OrderEvent::Submitted, standing);
         }
         CHECK(order.all_moved());
         return order.rank(waiting(0, 1)) < order.rank(waiting(1, 1));

@@ -26,12 +26,12 @@ TimePoint TiresiasReleased::next_change(const Standing& job) const {
     return job.now + std::chrono::seconds(wait_s);
 }
 
-void TiresiasReleased::notice(Happening happening, const Standing& job) {
-    if (happening == Happening::Submitted) {
+void TiresiasReleased::notice(OrderEvent event, const Standing& job) {
+    if (event == OrderEvent::Submitted) {
         places_.resize(std::max(places_.size(), static_cast<std::size_t>(job.job) + 1));
         place(job.job) = {.number = ++last_};
     }
-    if (happening != Happening::Changed || !job.runs) return;
+    if (event != OrderEvent::Changed || !job.runs) return;
     Place& own = place(job.job);
     if (own.queue == std::size(kLimitsSeconds)) return;
     if (seconds(job.held) * job.gpus < kLimitsSeconds[own.queue]) return;

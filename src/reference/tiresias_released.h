@@ -22,7 +22,7 @@ class TiresiasReleased final : public Order {
     Habits habits() const override { return {.looks_at_every_event = true}; }
     Rank rank(const Standing& job) const override;
     TimePoint next_change(const Standing& job) const override;
-    void notice(Happening happening, const Standing& job) override;
+    void notice(OrderEvent event, const Standing& job) override;
     void settle(std::span<const JobIndex> started, std::span<const JobIndex> paused) override;
 
   private:

@@ -10,7 +10,7 @@
 namespace berth::simulation {
 namespace {
 
-using reference::Happening;
+using reference::OrderEvent;
 using reference::kNever;
 using reference::Order;
 using reference::Standing;
@@ -283,14 +283,14 @@ void Player::take_in() {
 void Player::arrive(JobIndex ticket) {
     live(ticket).left = job(ticket).work.count() * kFullSpeed;
     live(ticket).since = now_;
-    order_.notice(Happening::Submitted, standing(ticket));
+    order_.notice(OrderEvent::Submitted, standing(ticket));
     enqueue(ticket);
     await_change(ticket);
 }
 
 void Player::change(JobIndex ticket) {
     if (record(ticket).end) return;
-    order_.notice(Happening::Changed, standing(ticket));
+    order_.notice(OrderEvent::Changed, standing(ticket));
     ask_anew(ticket);
 }
 
@@ -300,7 +300,7 @@ void Player::end(JobIndex ticket) {
     leave(ticket);
     record(ticket).end = now_;
     ++finished_;
-    order_.notice(Happening::Finished, standing(ticket));
+    order_.notice(OrderEvent::Finished, standing(ticket));
 }
 
 // Others' doings moved jobs.

@@ -86,8 +86,8 @@ class AskedAgain final : public reference::Order {
     TimePoint next_change(const reference::Standing& job) const override {
         return order_.next_change(job);
     }
-    void notice(reference::Happening happening, const reference::Standing& job) override {
-        order_.notice(happening, job);
+    void notice(reference::OrderEvent event, const reference::Standing& job) override {
+        order_.notice(event, job);
     }
     void settle(std::span<const reference::JobIndex> started,
                 std::span<const reference::JobIndex> paused) override {
