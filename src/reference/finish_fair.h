@@ -35,7 +35,7 @@ class FinishFair final : public Order {
 
     explicit FinishFair(Terms terms) : terms_(terms) {}
 
-    Habits habits() const override { return {.looks_at_every_event = true}; }
+    OrderTraits traits() const override { return {.looks_at_every_event = true}; }
     Rank rank(const Standing& job) const override;
     TimePoint next_change(const Standing& job) const override { return job.now + terms_.round; }
     void notice(OrderEvent event, const Standing& job) override;

@@ -66,7 +66,7 @@ enum class OrderEvent { Submitted, Changed, Finished };
 
 class Order {
   public:
-    struct Habits {
+    struct OrderTraits {
         bool pauses = true;  // a waiting job may take the GPUs of running ones behind it
         bool first_blocks = false;  // nobody overtakes the first waiting job
         // It notices changes only when something happens anywhere: notice(Changed) is called for
@@ -77,7 +77,7 @@ class Order {
 
     virtual ~Order() = default;
 
-    virtual Habits habits() const { return {}; }
+    virtual OrderTraits traits() const { return {}; }
     virtual Rank rank(const Standing& job) const = 0;
     // When `job`, if it goes on running or waiting as it does, changes its rank against others.
     virtual TimePoint next_change(const Standing& job) const { return (void)job, kNever; }

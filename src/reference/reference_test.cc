@@ -49,9 +49,9 @@ TEST_CASE("by arrival nobody is paused, and only strict order blocks") {
     const Arrival strict(Overtaking::None);
     CHECK(strict.rank(running(9, 1)) < strict.rank(waiting(1, 1)));
     CHECK(strict.rank(waiting(1, 1)) == strict.rank(waiting(2, 8)));
-    CHECK_FALSE(strict.habits().pauses);
-    CHECK(strict.habits().first_blocks);
-    CHECK_FALSE(Arrival(Overtaking::WhatFits).habits().first_blocks);
+    CHECK_FALSE(strict.traits().pauses);
+    CHECK(strict.traits().first_blocks);
+    CHECK_FALSE(Arrival(Overtaking::WhatFits).traits().first_blocks);
 }
 
 TEST_CASE("shortest first counts time, GPU time or GPUs; what is not known is last") {

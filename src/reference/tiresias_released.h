@@ -19,7 +19,7 @@ namespace berth::reference {
 
 class TiresiasReleased final : public Order {
   public:
-    Habits habits() const override { return {.looks_at_every_event = true}; }
+    OrderTraits traits() const override { return {.looks_at_every_event = true}; }
     Rank rank(const Standing& job) const override;
     TimePoint next_change(const Standing& job) const override;
     void notice(OrderEvent event, const Standing& job) override;

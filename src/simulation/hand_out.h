@@ -91,6 +91,6 @@ struct HandOut {
 
 // `running` is asked for at most once. `free` is kept in step with the result.
 HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
-                 reference::Order::Habits habits, FreeGpus& free);
+                 reference::Order::OrderTraits traits, FreeGpus& free);
 
 }  // namespace berth::simulation

@@ -10,11 +10,11 @@
 namespace berth::simulation {
 namespace {
 
-using reference::OrderEvent;
+using reference::JobIndex;
 using reference::kNever;
 using reference::Order;
+using reference::OrderEvent;
 using reference::Standing;
-using reference::JobIndex;
 
 constexpr Speed kNearlyAll = kFullSpeed * 95 / 100;  // of 0.7 to 1 the best on half of the traces
 
@@ -62,8 +62,8 @@ class Player {
         : trace_(experiment.trace),
           experiment_(experiment),
           order_(order),
-          habits_(order.habits()),
-          ranks_stay_(!habits_.is_in_flow && !habits_.looks_at_every_event),
+          traits_(order.traits()),
+          ranks_stay_(!traits_.is_in_flow && !traits_.looks_at_every_event),
           mixes_(experiment.trace, experiment.packing, experiment.speeds),
           free_(experiment.machines, experiment.placement),
           live_(experiment.trace.size()) {
@@ -142,7 +142,7 @@ class Player {
     const Trace& trace_;
     const Experiment& experiment_;
     Order& order_;
-    const Order::Habits habits_;
+    const Order::OrderTraits traits_;
     const bool ranks_stay_;  // of running jobs, but when told
 
     TimePoint now_;
@@ -228,12 +228,12 @@ FromLast Player::from_last() {
 
 HandOut Player::decide() {
     if (has_several_models()) {
-        return choose_models(queues_, holders(), habits_, mixes_, experiment_.models, free_);
+        return choose_models(queues_, holders(), traits_, mixes_, experiment_.models, free_);
     }
     if (experiment_.packing == Packing::None) {
-        return hand_out(queues_, [&] { return from_last(); }, habits_, free_);
+        return hand_out(queues_, [&] { return from_last(); }, traits_, free_);
     }
-    return share(queues_, holders(), habits_, mixes_, free_);
+    return share(queues_, holders(), traits_, mixes_, free_);
 }
 
 std::optional<WakeUp> Player::next_wake_up() {
@@ -264,7 +264,7 @@ void Player::await_change(JobIndex ticket, TimePoint at) {
 }
 
 void Player::await_change(JobIndex ticket) {
-    if (habits_.looks_at_every_event) return;
+    if (traits_.looks_at_every_event) return;
     await_change(ticket, order_.next_change(standing(ticket)));
 }
 
@@ -275,7 +275,7 @@ void Player::take_in() {
          ++next_arrival_) {
         arrive(static_cast<JobIndex>(next_arrival_));
     }
-    if (habits_.looks_at_every_event) changing_ = running_;
+    if (traits_.looks_at_every_event) changing_ = running_;
     for (const JobIndex ticket : std::exchange(changing_, {})) change(ticket);
     move_in_queues();
 }
@@ -435,7 +435,7 @@ void Player::dequeue(JobIndex ticket) {
 }
 
 void Player::rank_among_running(JobIndex ticket, reference::Rank rank) {
-    if (!ranks_stay_ || !habits_.pauses) return;
+    if (!ranks_stay_ || !traits_.pauses) return;
     Live& one = live(ticket);
     if (one.is_ranked && one.rank == rank) return;
     unrank(ticket);
@@ -461,7 +461,7 @@ void Player::ask_anew(JobIndex ticket) {
 
 void Player::remember() {
     common_change_ = kNever;
-    if (habits_.looks_at_every_event) {
+    if (traits_.looks_at_every_event) {
         for (const JobIndex ticket : running_) {
             common_change_ = std::min(common_change_, order_.next_change(standing(ticket)));
         }

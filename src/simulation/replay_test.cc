@@ -77,10 +77,10 @@ class AskedAgain final : public reference::Order {
   public:
     explicit AskedAgain(reference::Order& order) : order_(order) {}
 
-    Habits habits() const override {
-        Habits habits = order_.habits();
-        habits.is_in_flow = true;
-        return habits;
+    OrderTraits traits() const override {
+        OrderTraits traits = order_.traits();
+        traits.is_in_flow = true;
+        return traits;
     }
     reference::Rank rank(const reference::Standing& job) const override { return order_.rank(job); }
     TimePoint next_change(const reference::Standing& job) const override {

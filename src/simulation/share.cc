@@ -12,8 +12,8 @@
 namespace berth::simulation {
 namespace {
 
-using reference::Order;
 using reference::JobIndex;
+using reference::Order;
 
 // What all of a group gain by one more, as part of a job that runs alone. Beside free GPUs a job
 // shares only while more is asked than there is, and only for more. Chosen on Muri's traces 1
@@ -23,11 +23,11 @@ constexpr Speed kGainBesideFree = kFullSpeed * 3 / 10;
 
 class SharedPass {
   public:
-    SharedPass(const Queues& queues, std::vector<Holder> running, Order::Habits habits,
+    SharedPass(const Queues& queues, std::vector<Holder> running, Order::OrderTraits traits,
                Mixes& mixes, FreeGpus& free)
         : heads_(queues),
           running_(std::move(running)),
-          habits_(habits),
+          traits_(traits),
           mixes_(mixes),
           free_(free),
           by_count_(free.placement() == Placement::Count),
@@ -52,7 +52,7 @@ class SharedPass {
                 heads_.served();
             } else {
                 do heads_.passed_over();
-                while (habits_.first_blocks && !heads_.is_empty());
+                while (traits_.first_blocks && !heads_.is_empty());
             }
         }
         part_where_free();
@@ -77,7 +77,7 @@ class SharedPass {
     };
 
     bool is_before_heads(const Holder& holder) const {
-        return !habits_.pauses || holder.who < heads_.first();
+        return !traits_.pauses || holder.who < heads_.first();
     }
 
     void add(Group& group, JobIndex job, Mixes::Mix mix) {
@@ -154,7 +154,7 @@ class SharedPass {
     bool crowded_ = false;
     Heads heads_;
     std::vector<Holder> running_;
-    Order::Habits habits_;
+    Order::OrderTraits traits_;
     Mixes& mixes_;
     FreeGpus& free_;
     bool by_count_;
@@ -214,9 +214,9 @@ HandOut SharedPass::result() {
 
 }  // namespace
 
-HandOut share(const Queues& queues, std::vector<Holder> running, Order::Habits habits, Mixes& mixes,
-              FreeGpus& free) {
-    return SharedPass(queues, std::move(running), habits, mixes, free).make();
+HandOut share(const Queues& queues, std::vector<Holder> running, Order::OrderTraits traits,
+              Mixes& mixes, FreeGpus& free) {
+    return SharedPass(queues, std::move(running), traits, mixes, free).make();
 }
 
 }  // namespace berth::simulation
