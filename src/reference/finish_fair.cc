@@ -14,7 +14,7 @@ constexpr std::int64_t kRest = 2;
 
 }  // namespace
 
-Rank FinishFair::rank(const Standing& job) const {
+Rank FinishFair::rank(const JobSnapshot& job) const {
     return jobs_[static_cast<std::size_t>(job.job)].rank;
 }
 
@@ -23,7 +23,7 @@ void FinishFair::go_to(TimePoint now) {
     now_ = now;
 }
 
-void FinishFair::notice(OrderEvent event, const Standing& job) {
+void FinishFair::notice(OrderEvent event, const JobSnapshot& job) {
     go_to(job.now);
     if (event == OrderEvent::Submitted) {
         jobs_.resize(std::max(jobs_.size(), static_cast<std::size_t>(job.job) + 1));

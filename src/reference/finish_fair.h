@@ -15,7 +15,7 @@
 // Nobody waits for ever: a worst end comes nearer until its job is in 1. The goals are those of
 // Shockwave (Zheng et al., NSDI'23), which plans rounds with a solver instead.
 //
-// Trusts: Standing::left at submission. A job without is last.
+// Trusts: JobSnapshot::left at submission. A job without is last.
 // Cost: O(jobs that have not ended) at every event.
 #pragma once
 
@@ -36,9 +36,9 @@ class FinishFair final : public Order {
     explicit FinishFair(Terms terms) : terms_(terms) {}
 
     OrderTraits traits() const override { return {.looks_at_every_event = true}; }
-    Rank rank(const Standing& job) const override;
-    TimePoint next_change(const Standing& job) const override { return job.now + terms_.round; }
-    void notice(OrderEvent event, const Standing& job) override;
+    Rank rank(const JobSnapshot& job) const override;
+    TimePoint next_change(const JobSnapshot& job) const override { return job.now + terms_.round; }
+    void notice(OrderEvent event, const JobSnapshot& job) override;
     bool all_moved() override;
 
   private:

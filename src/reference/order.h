@@ -5,7 +5,7 @@
 // Whoever uses an order hands out GPUs greedily by it: the first job takes what it asks, the next
 // takes what it asks if that is left, and so on; a running job that gets nothing is paused.
 //
-// Trusts: a Standing tells the truth at the moment of the question.
+// Trusts: a JobSnapshot tells the truth at the moment of the question.
 // Guarantees: integers only, the same questions give the same answers. The rank of a waiting job
 // or running job stays until its change comes, until it starts or is paused, or until all_moved()
 // says so; that of a running job whose order is_in_flow, or looks_at_every_event, may change any
@@ -33,7 +33,7 @@ using JobIndex = std::int32_t;
 inline constexpr TimePoint kNever = TimePoint::max();
 
 // What an order may know of a job.
-struct Standing {
+struct JobSnapshot {
     JobIndex job = 0;
     std::int32_t gpus = 1;  // asked, and held while it runs
     bool runs = false;
@@ -78,11 +78,11 @@ class Order {
     virtual ~Order() = default;
 
     virtual OrderTraits traits() const { return {}; }
-    virtual Rank rank(const Standing& job) const = 0;
+    virtual Rank rank(const JobSnapshot& job) const = 0;
     // When `job`, if it goes on running or waiting as it does, changes its rank against others.
-    virtual TimePoint next_change(const Standing& job) const { return (void)job, kNever; }
+    virtual TimePoint next_change(const JobSnapshot& job) const { return (void)job, kNever; }
     // For orders with a memory; before anybody's rank is asked.
-    virtual void notice(OrderEvent event, const Standing& job) { (void)event, (void)job; }
+    virtual void notice(OrderEvent event, const JobSnapshot& job) { (void)event, (void)job; }
     // GPUs have been handed out: who started and who was paused, each in order of rank.
     virtual void settle(std::span<const JobIndex> started, std::span<const JobIndex> paused) {
         (void)started, (void)paused;

@@ -22,8 +22,8 @@ using std::chrono::seconds;
 
 constexpr TimePoint kNow = base::at_ms(0) + hours(100);
 
-Standing waiting(JobIndex job, std::int32_t gpus, Duration held = {}) {
-    Standing standing;
+JobSnapshot waiting(JobIndex job, std::int32_t gpus, Duration held = {}) {
+    JobSnapshot standing;
     standing.job = job;
     standing.gpus = gpus;
     standing.now = kNow;
@@ -31,14 +31,14 @@ Standing waiting(JobIndex job, std::int32_t gpus, Duration held = {}) {
     return standing;
 }
 
-Standing running(JobIndex job, std::int32_t gpus, Duration held = {}) {
-    Standing standing = waiting(job, gpus, held);
+JobSnapshot running(JobIndex job, std::int32_t gpus, Duration held = {}) {
+    JobSnapshot standing = waiting(job, gpus, held);
     standing.runs = true;
     standing.first_start = kNow - held;
     return standing;
 }
 
-Standing with_left(Standing standing, Duration left) {
+JobSnapshot with_left(JobSnapshot standing, Duration left) {
     standing.left = left;
     return standing;
 }
@@ -55,8 +55,8 @@ TEST_CASE("by arrival nobody is paused, and only strict order blocks") {
 }
 
 TEST_CASE("shortest first counts time, GPU time or GPUs; what is not known is last") {
-    const Standing wide = with_left(waiting(0, 8), minutes(1));
-    const Standing narrow = with_left(waiting(1, 1), minutes(2));
+    const JobSnapshot wide = with_left(waiting(0, 8), minutes(1));
+    const JobSnapshot narrow = with_left(waiting(1, 1), minutes(2));
     const Shortest by_time(Size::TimeLeft);
     const Shortest by_service(Size::ServiceLeft);
     CHECK(by_time.rank(wide) < by_time.rank(narrow));
@@ -110,15 +110,15 @@ TEST_CASE("Gittins: the cost is the GPU time to spend for the next completion") 
 TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a job is first") {
     FinishFair order({.gpus = 1});
     const auto after = [](Duration waited, JobIndex job, Duration left) {
-        Standing standing = with_left(waiting(job, 1), left);
+        JobSnapshot standing = with_left(waiting(job, 1), left);
         standing.submitted = kNow;
         standing.now = kNow + waited;
         return standing;
     };
-    const Standing short_one = after({}, 0, hours(1));
-    const Standing long_one = after({}, 1, hours(2));
-    const Standing unknown = waiting(2, 1);
-    for (const Standing& job : {short_one, long_one, unknown}) {
+    const JobSnapshot short_one = after({}, 0, hours(1));
+    const JobSnapshot long_one = after({}, 1, hours(2));
+    const JobSnapshot unknown = waiting(2, 1);
+    for (const JobSnapshot& job : {short_one, long_one, unknown}) {
         order.notice(OrderEvent::Submitted, job);
     }
     CHECK(order.all_moved());
@@ -127,7 +127,7 @@ TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a j
     CHECK(order.rank(long_one) < order.rank(unknown));
     // Three jobs want one GPU: fair are three hours, and at worst 1.78 times that. The other runs.
     const auto is_first_after = [&](Duration waited) {
-        Standing other = after(waited, 1, hours(2) - minutes(30));
+        JobSnapshot other = after(waited, 1, hours(2) - minutes(30));
         other.runs = true;
         order.notice(OrderEvent::Changed, other);
         CHECK(order.all_moved());
@@ -145,7 +145,7 @@ TEST_CASE("finish-fair: who alone would make everything last longer goes before 
     const auto long_before_short = [](std::int64_t long_percent) {
         FinishFair order({.gpus = 2, .long_percent = long_percent});
         for (JobIndex job = 0; job < 8; ++job) {
-            Standing standing = with_left(waiting(job, 1), hours(job == 0 ? 8 : 1));
+            JobSnapshot standing = with_left(waiting(job, 1), hours(job == 0 ? 8 : 1));
             standing.submitted = kNow;
             order.notice(OrderEvent::Submitted, standing);
         }

@@ -13,20 +13,20 @@ std::int64_t seconds(Duration time) { return time.count() / 1000; }
 
 }  // namespace
 
-Rank TiresiasReleased::rank(const Standing& job) const {
+Rank TiresiasReleased::rank(const JobSnapshot& job) const {
     const Place& place = places_[static_cast<std::size_t>(job.job)];
     return {
         .level = static_cast<std::int64_t>(place.queue), .key = place.part, .tie = place.number};
 }
 
-TimePoint TiresiasReleased::next_change(const Standing& job) const {
+TimePoint TiresiasReleased::next_change(const JobSnapshot& job) const {
     const std::size_t queue = places_[static_cast<std::size_t>(job.job)].queue;
     if (!job.runs || queue == std::size(kLimitsSeconds)) return kNever;
     const std::int64_t wait_s = (kLimitsSeconds[queue] - seconds(job.held)) / job.gpus;
     return job.now + std::chrono::seconds(wait_s);
 }
 
-void TiresiasReleased::notice(OrderEvent event, const Standing& job) {
+void TiresiasReleased::notice(OrderEvent event, const JobSnapshot& job) {
     if (event == OrderEvent::Submitted) {
         places_.resize(std::max(places_.size(), static_cast<std::size_t>(job.job) + 1));
         place(job.job) = {.number = ++last_};

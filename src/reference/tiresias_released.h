@@ -20,9 +20,9 @@ namespace berth::reference {
 class TiresiasReleased final : public Order {
   public:
     OrderTraits traits() const override { return {.looks_at_every_event = true}; }
-    Rank rank(const Standing& job) const override;
-    TimePoint next_change(const Standing& job) const override;
-    void notice(OrderEvent event, const Standing& job) override;
+    Rank rank(const JobSnapshot& job) const override;
+    TimePoint next_change(const JobSnapshot& job) const override;
+    void notice(OrderEvent event, const JobSnapshot& job) override;
     void settle(std::span<const JobIndex> started, std::span<const JobIndex> paused) override;
 
   private:

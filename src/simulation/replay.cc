@@ -11,10 +11,10 @@ namespace berth::simulation {
 namespace {
 
 using reference::JobIndex;
+using reference::JobSnapshot;
 using reference::kNever;
 using reference::Order;
 using reference::OrderEvent;
-using reference::Standing;
 
 constexpr Speed kNearlyAll = kFullSpeed * 95 / 100;  // of 0.7 to 1 the best on half of the traces
 
@@ -98,7 +98,7 @@ class Player {
     const Live& live(JobIndex ticket) const { return live_[index(ticket)]; }
     JobRecord& record(JobIndex ticket) { return result_.jobs[index(ticket)]; }
 
-    Standing standing(JobIndex ticket) const;
+    JobSnapshot standing(JobIndex ticket) const;
     Work left_now(const Live& one) const {
         if (!one.runs) return one.left;
         return one.left -
@@ -176,7 +176,7 @@ bool Player::can_ever_run(JobIndex ticket) const {
     return false;
 }
 
-Standing Player::standing(JobIndex ticket) const {
+JobSnapshot Player::standing(JobIndex ticket) const {
     const Live& one = live(ticket);
     const auto& first_start = result_.jobs[index(ticket)].first_start;
     return {.job = ticket,

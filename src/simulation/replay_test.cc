@@ -82,11 +82,13 @@ class AskedAgain final : public reference::Order {
         traits.is_in_flow = true;
         return traits;
     }
-    reference::Rank rank(const reference::Standing& job) const override { return order_.rank(job); }
-    TimePoint next_change(const reference::Standing& job) const override {
+    reference::Rank rank(const reference::JobSnapshot& job) const override {
+        return order_.rank(job);
+    }
+    TimePoint next_change(const reference::JobSnapshot& job) const override {
         return order_.next_change(job);
     }
-    void notice(reference::OrderEvent event, const reference::Standing& job) override {
+    void notice(reference::OrderEvent event, const reference::JobSnapshot& job) override {
         order_.notice(event, job);
     }
     void settle(std::span<const reference::JobIndex> started,
