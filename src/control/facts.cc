@@ -8,8 +8,8 @@
 
 #include "control/controller.h"
 #include "control/pause_cost.h"
-#include "lifecycle/carry_out.h"
 #include "lifecycle/losses.h"
+#include "lifecycle/plan_events.h"
 
 namespace berth::control {
 namespace {
@@ -152,7 +152,7 @@ void Controller::take_slow_pair(Transaction& transaction, ports::AttemptId one,
     request.beneficiary = stays->id;
     request.cost = pause_cost(*leaves, transaction.now());
     transaction.note(model::JobsParted{leaves->id, stays->id}, kMachine);
-    carry_out(transaction, std::move(request), ports::StopReason::Pause);
+    execute(transaction, std::move(request), ports::StopReason::Pause);
 }
 
 void Controller::take_frozen(Transaction& transaction, ports::AttemptId attempt,

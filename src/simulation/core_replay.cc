@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/check.h"
-#include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
+#include "lifecycle/plan_events.h"
 #include "scheduling/cycle.h"
 #include "scheduling/explain.h"
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How does a plan become events, and committed events become effects?
-#include "lifecycle/carry_out.h"
-
 #include <algorithm>
 #include <chrono>
 
 #include "control/controller.h"
 #include "control/launch_order.h"
 #include "crash/crash_point.h"
+#include "lifecycle/plan_events.h"
 #include "scheduling/cycle.h"
 #include "scheduling/node_moves.h"
 
@@ -43,10 +42,10 @@ void Controller::decide(Transaction& transaction) {
         if (stopping_.contains(job)) continue;
         request_stop(transaction, *transaction.find(job), ports::StopReason::Cancel, {});
     }
-    carry_out(transaction, plan);
+    execute(transaction, plan);
 }
 
-void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
+void Controller::execute(Transaction& transaction, const model::Plan& plan) {
     auto events = lifecycle::events_of(state_, plan, policy_, transaction.now());
     const auto moves = [&](model::JobId job) {
         return std::ranges::find(plan.moves, job, &model::Move::job) != plan.moves.end();
@@ -54,8 +53,8 @@ void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
     for (model::EventBody& event : events) {
         if (auto* pause = std::get_if<model::PauseRequested>(&event)) {
             const bool is_move = moves(pause->job);
-            carry_out(transaction, std::move(*pause),
-                      is_move ? ports::StopReason::Restart : ports::StopReason::Pause);
+            execute(transaction, std::move(*pause),
+                    is_move ? ports::StopReason::Restart : ports::StopReason::Pause);
             continue;
         }
         const auto* starting = std::get_if<model::JobStarting>(&event);
@@ -78,8 +77,8 @@ void Controller::stop_to_resize(Transaction& transaction, model::JobId id) {
 }
 
 // Two jobs can each need a part of the same victim; it is asked once. A job's own grace counts.
-void Controller::carry_out(Transaction& transaction, model::PauseRequested request,
-                           ports::StopReason reason) {
+void Controller::execute(Transaction& transaction, model::PauseRequested request,
+                         ports::StopReason reason) {
     const model::JobRecord* job = transaction.find(request.job);
     if (job->state == model::JobState::Pausing) return;
     const base::Duration grace = grace_for(transaction, request.job, {});
