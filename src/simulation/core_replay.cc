@@ -31,11 +31,11 @@ JobIndex ticket_of(JobId id) { return static_cast<JobIndex>(id.value - 1); }
 // A job that was submitted and has not ended.
 struct LiveJob {
     bool runs = false;
-    TimePoint since;  // of this stay
+    TimePoint since;  // of this interval
     TimePoint asked;  // to leave
-    Duration restart{};  // what this stay begins with
+    Duration restart{};  // what this interval begins with
     Duration left{};  // work, at `since`
-    int turn = 0;  // stays and requests to leave, so that what was foreseen earlier is void
+    int turn = 0;  // intervals and requests to leave, so that what was foreseen earlier is void
 };
 
 class CorePlayer {
@@ -174,7 +174,7 @@ class CorePlayer {
         LiveJob& one = live(ticket);
         const TimePoint asked = one.runs ? now_ : one.asked;
         Replay& replay = result_.replay;
-        replay.stays.push_back({ticket, one.since, now_, replay.gpus.size()});
+        replay.intervals.push_back({ticket, one.since, now_, replay.gpus.size()});
         result_.asked.push_back(asked);
         for (const model::TaskPlacement& task : state_.jobs.at(id_of(ticket)).tasks) {
             add_gpus(task);

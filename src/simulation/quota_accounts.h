@@ -31,8 +31,8 @@ class Accounts {
     // What is guaranteed there; at most the limit.
     base::MilliGpu quota_of(Account account) const;
     base::MilliGpu limit_of(Account account) const;
-    // What a stay counts as.
-    base::MilliGpu counted(const CoreReplay& run, const Stay& stay) const;
+    // What an interval counts as.
+    base::MilliGpu counted(const CoreReplay& run, const RunInterval& interval) const;
     // The most that a job may come to count as.
     base::MilliGpu asked(reference::JobIndex job) const;
     // Whether the quotas of a pool, or of a department in it, promise more than there is.

@@ -42,13 +42,13 @@ std::vector<Step> steps_of(const Accounts& accounts, const CoreExperiment& exper
     for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
         waits(static_cast<JobIndex>(number), experiment.trace[number].submitted);
     }
-    for (std::size_t at = 0; at < run.replay.stays.size(); ++at) {
-        const Stay& stay = run.replay.stays[at];
-        const MilliGpu amount = accounts.counted(run, stay);
-        steps.push_back({stay.from, What::Takes, stay.job, amount});
-        steps.push_back({stay.to, What::Frees, stay.job, amount});
-        const auto& end = run.replay.jobs[static_cast<std::size_t>(stay.job)].end;
-        if (end != stay.to) waits(stay.job, stay.to);
+    for (std::size_t at = 0; at < run.replay.intervals.size(); ++at) {
+        const RunInterval& interval = run.replay.intervals[at];
+        const MilliGpu amount = accounts.counted(run, interval);
+        steps.push_back({interval.from, What::Takes, interval.job, amount});
+        steps.push_back({interval.to, What::Frees, interval.job, amount});
+        const auto& end = run.replay.jobs[static_cast<std::size_t>(interval.job)].end;
+        if (end != interval.to) waits(interval.job, interval.to);
     }
     std::ranges::stable_sort(
         steps, {}, [](const Step& step) { return std::tuple(step.at, step.what, step.job); });

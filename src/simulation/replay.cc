@@ -384,11 +384,11 @@ void Player::leave(JobIndex ticket) {
     running_.erase(std::ranges::lower_bound(running_, ticket));
 }
 
-// Ends a stay at one speed; the job runs on.
+// Ends an interval at one speed; the job runs on.
 void Player::count(JobIndex ticket) {
     Live& one = live(ticket);
     const GpuList& gpus = groups_[one.group].gpus;
-    result_.stays.push_back({ticket, one.counted, now_, result_.gpus.size(), one.starts});
+    result_.intervals.push_back({ticket, one.counted, now_, result_.gpus.size(), one.starts});
     result_.gpus.insert(result_.gpus.end(), gpus.begin(), gpus.end());
     one.left = left_now(one);
     one.restart -= std::min(one.restart, now_ - one.counted);

@@ -213,8 +213,10 @@ TEST_CASE("ranks of running jobs that are said to stay do stay") {
             const Replay asking = simulation::replay(play.experiment(), asked_again);
             CHECK(asking.events == trusting.events);
             CHECK(asking.gpus == trusting.gpus);
-            CHECK(std::ranges::equal(asking.stays, trusting.stays, {}, &Stay::to, &Stay::to));
-            CHECK(std::ranges::equal(asking.stays, trusting.stays, {}, &Stay::job, &Stay::job));
+            CHECK(std::ranges::equal(asking.intervals, trusting.intervals, {}, &RunInterval::to,
+                                     &RunInterval::to));
+            CHECK(std::ranges::equal(asking.intervals, trusting.intervals, {}, &RunInterval::job,
+                                     &RunInterval::job));
         }
     }
 }
@@ -230,18 +232,19 @@ TEST_CASE("the audit finds what cannot be") {
     };
     CHECK(complaint([](Replay& one) { one.gpus[2] = one.gpus[0]; }) == "job 1: GPU 0 is not free");
     CHECK(complaint([](Replay& one) { one.gpus[1] = one.gpus[0]; }) == "job 0: GPU 0 is not free");
-    CHECK(complaint([](Replay& one) { one.stays[0].from -= seconds(1); }) ==
+    CHECK(complaint([](Replay& one) { one.intervals[0].from -= seconds(1); }) ==
           "job 0: time runs backwards");
     CHECK(complaint([](Replay& one) { one.jobs[1].held = seconds(9); }) ==
-          "job 1: its time on GPUs is not the sum of its stays");
+          "job 1: its time on GPUs is not the sum of its intervals");
     CHECK(complaint([](Replay& one) {
-              one.stays[0].to -= seconds(1);
+              one.intervals[0].to -= seconds(1);
               one.jobs[0].held -= seconds(1);
               *one.jobs[0].end -= seconds(1);
           }) == "job 0: ended after 9s on GPUs for 10s of work");
     CHECK(complaint([](Replay& one) { *one.jobs[0].end += seconds(1); }) ==
-          "job 0: its end is not that of its last stay");
-    CHECK(complaint([](Replay& one) { one.stays[1].job = 0; }) == "job 0: it runs twice at once");
+          "job 0: its end is not that of its last interval");
+    CHECK(complaint([](Replay& one) { one.intervals[1].job = 0; }) ==
+          "job 0: it runs twice at once");
 }
 
 }  // namespace berth::simulation
