@@ -53,7 +53,7 @@ Outcome<JobAnswer> Client::submit(const model::Submission& submission) {
         if (clock_now() >= give_up) {
             if (!may_be_taken) return tl::unexpected(failure);
             failure.cause += "; the job may have been submitted";
-            failure.remedy = "berth ls, or submit the same again with --key " + key;
+            failure.hint = "berth ls, or submit the same again with --key " + key;
             return tl::unexpected(std::move(failure));
         }
         std::this_thread::sleep_for(kPause);

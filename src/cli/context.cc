@@ -96,8 +96,8 @@ void print_notice(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 int report(const Context& context, const Failure& failure) {
     std::string text = context.err.paint(Tone::Bad, "berth:") + " " + printable(failure.cause);
-    if (!failure.remedy.empty()) {
-        text += "\n  " + context.err.paint(Tone::Faint, "try") + "  " + printable(failure.remedy);
+    if (!failure.hint.empty()) {
+        text += "\n  " + context.err.paint(Tone::Faint, "try") + "  " + printable(failure.hint);
     }
     print_notice(text + "\n");
     return failure.exit_code;

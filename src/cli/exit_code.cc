@@ -3,8 +3,8 @@
 
 namespace berth::cli {
 
-Failure Failure::from(const base::Error& error, std::string remedy) {
-    return {exit_code_of(error.code), error.message, std::move(remedy)};
+Failure Failure::from(const base::Error& error, std::string hint) {
+    return {exit_code_of(error.code), error.message, std::move(hint)};
 }
 
 int exit_code_of(base::ErrorCode code) {

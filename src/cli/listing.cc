@@ -27,13 +27,13 @@ int show_listing(Context& context, const Arguments& arguments, const std::string
 }
 
 Success expect_known(std::string_view kind, const std::string& name,
-                     const std::vector<std::string>& names, std::string remedy) {
+                     const std::vector<std::string>& names, std::string hint) {
     if (std::ranges::find(names, name) != names.end()) return {};
     const std::vector<std::string_view> known(names.begin(), names.end());
     return refuse(
         kNoSuchThing,
         "no " + std::string(kind) + " \"" + name + "\"" + codec::did_you_mean(name, known),
-        std::move(remedy));
+        std::move(hint));
 }
 
 }  // namespace berth::cli

@@ -86,7 +86,7 @@ int wait_for_end(const Context& context, const Arguments& arguments, model::JobI
     Failure failure = job.error();
     if (failure.exit_code == kDetached || failure.exit_code == kWaitLimit) {
         failure.cause = "job " + std::to_string(id.value) + " goes on";
-        failure.remedy = "berth logs -f " + std::to_string(id.value);
+        failure.hint = "berth logs -f " + std::to_string(id.value);
     }
     return report(context, failure);
 }

@@ -92,7 +92,7 @@ constexpr std::pair<std::string_view, std::string_view> kPolicyFlags[] = {
 
 Failure failure_of(const base::Error& error) {
     Failure failure = Failure::from(error);
-    if (error.message.find("in use by") != std::string::npos) failure.remedy = "berth status";
+    if (error.message.find("in use by") != std::string::npos) failure.hint = "berth status";
     return failure;
 }
 
