@@ -33,7 +33,7 @@ Success all_printed();
 // Writes all of `text` to standard error.
 void print_notice(std::string_view text);
 
-// Tells cause and hint on standard error. Returns the exit code.
+// Prints cause and hint to standard error. Returns the exit code.
 int report(const Context& context, const Failure& failure);
 
 // "berth up", with --data when this is not the default place.

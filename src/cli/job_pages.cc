@@ -101,7 +101,7 @@ std::string profile_lines(const codec::JobView& job, const Style& style) {
                        style);
 }
 
-// With whom it shares its GPU, or why with nobody.
+// The job that shares its GPU, or why none does.
 std::string packing_lines(const codec::JobView& job, const codec::NameTable& names,
                           const Style& style) {
     if (!job.spec.may_share || model::is_final(job.state)) return {};
@@ -131,7 +131,7 @@ std::string line_unless_empty(std::string_view label, const std::string& text, c
     return text.empty() ? text : line(label, text, style);
 }
 
-// Where a waiting job stands in the order of its project, why, and until when.
+// The position of a waiting job in the order of its project, why, and until when.
 std::string place_lines(const codec::JobView& job, const codec::NameTable& names,
                         base::TimePoint now, const Style& style) {
     const bool never_fits =
@@ -233,7 +233,7 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     return text;
 }
 
-// After how long it would be parked, and why not where it cannot be, told beforehand.
+// The idle time until it is parked, or why it cannot be parked.
 std::string park_lines(const model::JobRecord& record, const Style& style) {
     const base::Duration after = record.spec.park_after.value_or(base::Duration{-1});
     if (after < base::Duration{0} || model::is_final(record.state)) return {};
@@ -257,7 +257,7 @@ std::string escape_lines(const codec::JobView& job, const Style& style) {
     return text;
 }
 
-// How it would be paused, told beforehand.
+// How it would be paused.
 std::string pause_lines(const model::JobRecord& record, const Style& style) {
     const model::PauseWay& way = record.pause_way;
     if (model::is_final(record.state)) return {};

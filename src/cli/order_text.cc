@@ -53,7 +53,7 @@ std::string distance_text(int behind, JobOrder by) {
     return counted(std::abs(behind), stage, stage + "s") + (behind > 0 ? " behind" : " ahead");
 }
 
-// Why nobody is preempted now: "none before 14:03:13, when its preemption delay has passed; "
+// Why no job is preempted now: "none before 14:03:13, when its preemption delay has passed; "
 std::string held_back_text(const model::OrderPrice& price) {
     const std::string before = price.until ? "none before " + clock_time(*price.until) : "none";
     switch (price.held_back_by) {

@@ -43,7 +43,7 @@ TEST_CASE("no job is named as preempted while something holds this one back") {
     CHECK(text(HeldBackBy::WasteBudget, kAsked).starts_with("none before 00:00 UTC: "));
 }
 
-TEST_CASE("what a job has used so far is not told as what it took") {
+TEST_CASE("what a job has used so far is not described as what it took") {
     model::OrderAccount order = order_of_one_waiting();
     const auto text = [&](std::int64_t jobs, std::int64_t unfinished) {
         order.evidence.jobs = jobs;

@@ -65,7 +65,7 @@ Table pauses_of(const State& state, const model::Plan& plan) {
         table.add_row(
             {scenario::name_of(state, pause.job) + shrinks,
              scenario::places(state.cluster, tasks_leaving(state, pause)), rule_word(pause.rule),
-             pause.beneficiary.is_valid() ? scenario::name_of(state, pause.beneficiary) : "nobody",
+             pause.beneficiary.is_valid() ? scenario::name_of(state, pause.beneficiary) : "-",
              gpu_time(pause.cost.unsaved_gpu_ms), gpu_time(pause.cost.restart_gpu_ms)});
     }
     return table;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// berth run: be the command, on GPUs. Waits in the queue saying why, then stands in for the
-// process: its terminal, input, output, signals and exit code. When the job is paused for others,
-// it waits and takes up the next attempt.
+// berth run: run a command on GPUs as if it ran here. Waits in the queue and says why, then
+// connects terminal, input, output, signals and exit code with those of the process. When the job
+// is paused, it waits for the next attempt.
 #include <unistd.h>
 
 #include "attach/attach.h"

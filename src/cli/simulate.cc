@@ -55,7 +55,7 @@ Outcome<simulation::Machines> read_machines(const std::string& text) {
     std::vector<simulation::NodesAlike> models;
     std::int64_t gpus = 0;
     auto parts = split_words(text, ',');
-    if (parts.empty()) parts.emplace_back(text);  // which is none, and is told so
+    if (parts.empty()) parts.emplace_back(text);
     for (const std::string_view part : parts) {
         const auto nodes = read_nodes_text(part);
         const bool is_known = nodes && nodes->count;

@@ -39,7 +39,7 @@ struct CoreWishes {
 
 struct Simulated {
     simulation::Run run;
-    bool is_sound = false;  // all jobs ended, and no check of the run failed; else it was told
+    bool is_sound = false;  // all jobs ended, and no check of the run failed; otherwise reported
 };
 
 Outcome<Simulated> simulate_policy(const Context& context, const CoreWishes& wanted,

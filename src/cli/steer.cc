@@ -46,7 +46,7 @@ std::string standing(const model::JobRecord& job) {
 }
 
 // One sentence on what was done.
-std::string told(const model::JobRecord& record) {
+std::string outcome_of(const model::JobRecord& record) {
     std::string text = "job " + std::to_string(record.id.value);
     if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
     return text + " is " + std::string(codec::word(record.state)) + standing(record) + "\n";
@@ -76,7 +76,7 @@ int steer(Context& context, const Arguments& arguments, std::string_view verb, b
         if (!job) {
             result = report(context, job.error());
         } else if (!arguments.has("quiet")) {
-            print(told(job->job));
+            print(outcome_of(job->job));
         }
     }
     return result;
