@@ -17,7 +17,7 @@ namespace berth::codec {
 struct SettingView {
     std::string name;
     std::string value;  // that decides
-    std::string started_with;  // that would, had nobody set it
+    std::string started_with;  // its startup value
     bool is_set = false;
     std::string takes;
     std::string meaning;

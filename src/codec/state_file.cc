@@ -520,7 +520,7 @@ void StateReader::sort() {
         return is_before_naturally(a.name, b.name);
     };
     if (!state_.as_listed) std::ranges::sort(state_.nodes, naturally);
-    // Whoever builds a cluster needs parents before their children.
+    // A cluster is built with parents before their children.
     std::map<std::string, int> depth = depths(state_.projects);
     std::ranges::sort(state_.projects, [&](const Project& a, const Project& b) {
         const int depth_a = depth[a.name];

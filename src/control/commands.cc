@@ -20,7 +20,7 @@ std::string job_text(model::JobId job) { return "job " + std::to_string(job.valu
 void complete(model::Submission& submission) {
     model::JobSpec& spec = submission.spec;
     if (spec.name.empty()) spec.name = name_from(submission.launch.command);
-    spec.packed.reset();  // what it is measured to take is nobody's to say
+    spec.packed.reset();  // only measurements may say what it takes
     if (spec.tasks_min == 1 && spec.tasks_max == 1) model::count_tasks(spec);
 }
 

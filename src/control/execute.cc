@@ -102,7 +102,7 @@ base::Duration Controller::grace_for(const Transaction& transaction, model::JobI
     return stored ? grace_of(*stored) : policy_.pause_grace;
 }
 
-// Processes that were not told of all tasks, or keep only some of them, cannot go on as they are.
+// Processes that do not know all tasks, or keep only some of them, cannot continue as they are.
 void Controller::request_stop(Transaction& transaction, const model::JobRecord& job,
                               ports::StopReason reason, base::Duration grace) {
     if (reason == ports::StopReason::Pause && !job.is_of_one_piece())

@@ -95,7 +95,7 @@ void Controller::on_frozen(ports::AttemptId attempt, const model::Frozen& frozen
 }
 
 void Controller::on_idle(ports::AttemptId attempt, base::Duration idle) {
-    if (unwritten_) return;  // it is told again
+    if (unwritten_) return;  // it is reported again
     queue(
         [this, attempt, idle](Transaction& transaction) { take_idle(transaction, attempt, idle); });
 }
@@ -240,7 +240,7 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
             if (exit.stop_asked && job->is_resizing()) {
                 return go_on_resized(transaction, *job, !exit.killed && exit.signal == 0);
             }
-            // Somebody else asked it to stop: the machine is going down.
+            // It was not us who stopped it: the machine is going down.
             if (exit.stop_asked) return requeue(transaction, *job, exit.detail);
             break;
     }

@@ -30,7 +30,7 @@ constexpr cli::Flag kNamespaceFlag{.letter = 'n',
                                    .value = "NAMESPACE",
                                    .help = "namespace (default: that of the context)"};
 
-// Who asks sits there and waits: a server that does not answer is told soon.
+// A user waits for the answer: a server that does not answer is reported soon.
 constexpr base::Duration kPeoplePatience = std::chrono::seconds(10);
 constexpr cli::Flag kPatienceFlag{
     .name = "timeout", .value = "TIME", .help = "time limit (default: 10s)"};

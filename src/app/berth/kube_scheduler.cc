@@ -86,7 +86,7 @@ base::Result<kube::scheduler::Candidate> candidate_of(const cli::Arguments& argu
     return candidate;
 }
 
-// Nothing, where nobody is to be heard.
+// Nothing, where no port is opened.
 base::Result<std::unique_ptr<api::HttpServer>> listen(boost::asio::io_context& loop,
                                                       const cli::Arguments& arguments,
                                                       const kube::scheduler::Replica& replica) {
@@ -130,13 +130,13 @@ int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
     if (!pages) return failed(pages.error());
     boost::asio::signal_set signals(loop, SIGTERM, SIGINT);
     signals.async_wait([&](const auto&, int) { replica.stop([&] { loop.stop(); }); });
-    std::string told;
+    std::string reported;
     client::Timer look(timers);
     const std::function<void()> watch = [&] {
         if (replica.failure()) return loop.stop();
         const std::string trouble = replica.trouble();
-        if (trouble != told && !trouble.empty()) say(trouble);
-        told = trouble;
+        if (trouble != reported && !trouble.empty()) say(trouble);
+        reported = trouble;
         look.start(kTroubleLook, watch);
     };
     look.start(kTroubleLook, watch);

@@ -235,11 +235,11 @@ int start_in_background(const Context& context, const ServerOptions& options) {
         serve_in_background(options, ends[1]);
     }
     ::close(ends[1]);
-    const std::string told = read_all(ends[0]);
+    const std::string answer = read_all(ends[0]);
     ::close(ends[0]);
-    const std::size_t line = told.find('\n');
-    const std::string head = told.substr(0, line);
-    const std::string text = line == std::string::npos ? "" : told.substr(line + 1);
+    const std::size_t line = answer.find('\n');
+    const std::string head = answer.substr(0, line);
+    const std::string text = line == std::string::npos ? "" : answer.substr(line + 1);
     if (head == "ready") {
         cli::print(text);
         return cli::kDone;
