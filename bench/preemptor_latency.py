@@ -52,7 +52,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=100)
     arguments = parser.parse_args()
-    with Server("--gpus", "sim:8x80G", "--min-run", "0") as server:
+    with Server("--gpus", "sim:8x80G", "--min-runtime", "0") as server:
         server.request("PUT", "projects/owner", {"quota": 8})
         server.request("PUT", "projects/borrower", {"quota": 0})
         program = build_stamp(server.data)

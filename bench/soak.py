@@ -206,7 +206,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kill-every", type=float, default=20)
     options = parser.parse_args()
-    with Server("--gpus", "sim:8x80G", "--min-run", "2s") as server:
+    with Server("--gpus", "sim:8x80G", "--min-runtime", "2s") as server:
         print(json.dumps({"bench": "soak", **soak(server, options)}))
 
 

@@ -101,7 +101,7 @@ def main(check, description, lower=None):
     parser.add_argument("--root", type=pathlib.Path, default=HOUSE)
     if lower:
         parser.add_argument("--lower", action="store_true",
-                            help="write down what has fallen in tools/above_limits.txt")
+                            help="write down the figures that have fallen")
     arguments = parser.parse_args()
     try:
         if lower and arguments.lower:

@@ -2,7 +2,7 @@
 #include "bench/decide/world.h"
 
 #include "base/rng.h"
-#include "lifecycle/carry_out.h"
+#include "lifecycle/plan_events.h"
 
 namespace berth::bench {
 

@@ -139,7 +139,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         data = pathlib.Path(folder) / "data"
         server = subprocess.Popen([berth, "up", "--foreground", "--data", str(data), "--gpus",
-                                   f"sim:{NODES}x{GPUS}x80G", "--min-run", "1s"],
+                                   f"sim:{NODES}x{GPUS}x80G", "--min-runtime", "1s"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
             client = wait_for_server(data, server)

@@ -71,7 +71,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
-    with Server("--gpus", "sim:1x80G", "--min-run", "0") as server:
+    with Server("--gpus", "sim:1x80G", "--min-runtime", "0") as server:
         for gib in (8, 16, 32, 64):
             print(json.dumps({"bench": "reclaim", **measure(server, gib, rounds)}), flush=True)
 

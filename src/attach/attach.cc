@@ -167,7 +167,7 @@ void Session::handle(const Frame& frame) {
                 credit_ += static_cast<std::size_t>(*count);
             return;
         case FrameType::InputClosed:
-            // Whoever writes to our input shall learn it as from the command itself.
+            // A writer to our input shall learn it as from the command itself.
             if (has_input_ && !options_.terminal) ::close(options_.input);
             has_input_ = false;
             return;

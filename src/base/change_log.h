@@ -30,7 +30,7 @@ class ChangeLog {
     std::uint64_t mark() const { return known_from_ + changes_.size(); }
     // The same, of a reader who will come back to it.
     std::uint64_t read() const { return read_to_ = mark(); }
-    // All since the mark was taken back: nobody has to know, unless he has read of it.
+    // All since the mark was taken back: a reader has to know only what it has read.
     void take_back_to(std::uint64_t mark) {
         if (mark < read_to_ || mark < known_from_) return;
         changes_.resize(mark - known_from_);
@@ -51,7 +51,7 @@ class ChangeLog {
 
     std::vector<T> changes_;  // the oldest first
     std::uint64_t known_from_ = 0;
-    mutable std::uint64_t read_to_ = 0;  // by whoever has read furthest
+    mutable std::uint64_t read_to_ = 0;  // by the reader that is furthest
 };
 
 }  // namespace berth::base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What GPU time do so many GPUs come to in so long?
+// How much GPU time do some GPUs give in some time?
 #pragma once
 
 #include "base/quantity.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number for a text, by which it is found and told from others: FNV-1a. It is the same in every
+// A number for a text, by which it is found and distinguished: FNV-1a. It is the same in every
 // process and every release: logs, and marks of processes, have it. Nothing is ordered by it.
 #pragma once
 

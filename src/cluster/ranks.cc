@@ -11,11 +11,11 @@
 namespace berth::cluster {
 namespace {
 
-using ordering::Standing;
+using ordering::JobSnapshot;
 
 constexpr TimePoint kNever = TimePoint::max();
 
-Standing standing(const Cluster& cluster, const Job& job, TimePoint now) {
+JobSnapshot standing(const Cluster& cluster, const Job& job, TimePoint now) {
     const MilliGpu task = cluster.footprint(job.shape, cluster.pools_of(job).front());
     const bool was_paused = job.last_pause != TimePoint{};
     const model::Duration restart = was_paused ? job.restart_cost : model::Duration{0};
@@ -55,13 +55,13 @@ class Keeper {
   public:
     explicit Keeper(Cluster& cluster) : cluster_(cluster), book_(cluster.ranks()) {}
 
-    Standing at(JobId id, TimePoint time) const {
+    JobSnapshot at(JobId id, TimePoint time) const {
         return standing(cluster_, cluster_.job(id), time);
     }
 
     // Puts the job where it belongs at this time.
     void settle(JobId id, TimePoint time) {
-        const Standing standing = at(id, time);
+        const JobSnapshot standing = at(id, time);
         TimePoint next = book_.order.next_change(standing);
         if (next < time) {
             // By what others did it should have been looked at before.
@@ -222,7 +222,7 @@ std::optional<TimePoint> next_rank_change(const Cluster& cluster) {
 std::optional<TimePoint> rank_change_once_given(const Cluster& cluster, JobId id, MilliGpu given,
                                                 TimePoint now) {
     const Job& job = cluster.job(id);
-    Standing standing = cluster::standing(cluster, job, now);
+    JobSnapshot standing = cluster::standing(cluster, job, now);
     standing.held -= given.value;
     standing.counted = standing.used();
     standing.since = now;

@@ -20,7 +20,7 @@ std::string job_text(model::JobId job) { return "job " + std::to_string(job.valu
 void complete(model::Submission& submission) {
     model::JobSpec& spec = submission.spec;
     if (spec.name.empty()) spec.name = name_from(submission.launch.command);
-    spec.packed.reset();  // what it is measured to take is nobody's to say
+    spec.packed.reset();  // only measurements may say what it takes
     if (spec.tasks_min == 1 && spec.tasks_max == 1) model::count_tasks(spec);
 }
 
@@ -162,9 +162,9 @@ void Controller::set_levels(model::Levels levels, Done done) {
         });
 }
 
-void Controller::set_policy(model::PolicyChanges changes, std::string actor, Done done) {
+void Controller::set_policy(const model::PolicyChanges& changes, std::string actor, Done done) {
     ask(kind_of(actor), std::move(done),
-        [this, changes = std::move(changes), actor](Transaction& transaction) {
+        [this, changes = model::under_new_names(changes), actor](Transaction& transaction) {
             return take_policy(transaction, changes, actor);
         });
 }

@@ -63,7 +63,7 @@ class Controller final : public ports::LauncherListener {
     void remove_pool(std::string pool, std::string actor, Done done);
     void set_levels(model::Levels levels, Done done);
     // All of them or none, from the next decision on.
-    void set_policy(model::PolicyChanges changes, std::string actor, Done done);
+    void set_policy(const model::PolicyChanges& changes, std::string actor, Done done);
 
     // --- facts
     void on_running(ports::AttemptId attempt) override;
@@ -143,11 +143,10 @@ class Controller final : public ports::LauncherListener {
     void go_on_resized(Transaction& transaction, const model::JobRecord& job, bool saved);
     void requeue(Transaction& transaction, const model::JobRecord& job, const std::string& detail);
 
-    // carry_out.cc
+    // execute.cc
     void decide(Transaction& transaction);
-    void carry_out(Transaction& transaction, const model::Plan& plan);
-    void carry_out(Transaction& transaction, model::PauseRequested request,
-                   ports::StopReason reason);
+    void execute(Transaction& transaction, const model::Plan& plan);
+    void execute(Transaction& transaction, model::PauseRequested request, ports::StopReason reason);
     void stop_to_resize(Transaction& transaction, model::JobId job);
     void request_stop(Transaction& transaction, const model::JobRecord& job,
                       ports::StopReason reason, base::Duration grace);

@@ -8,8 +8,8 @@
 
 #include "control/controller.h"
 #include "control/pause_cost.h"
-#include "lifecycle/carry_out.h"
 #include "lifecycle/losses.h"
+#include "lifecycle/plan_events.h"
 
 namespace berth::control {
 namespace {
@@ -95,7 +95,7 @@ void Controller::on_frozen(ports::AttemptId attempt, const model::Frozen& frozen
 }
 
 void Controller::on_idle(ports::AttemptId attempt, base::Duration idle) {
-    if (unwritten_) return;  // it is told again
+    if (unwritten_) return;  // it is reported again
     queue(
         [this, attempt, idle](Transaction& transaction) { take_idle(transaction, attempt, idle); });
 }
@@ -152,7 +152,7 @@ void Controller::take_slow_pair(Transaction& transaction, ports::AttemptId one,
     request.beneficiary = stays->id;
     request.cost = pause_cost(*leaves, transaction.now());
     transaction.note(model::JobsParted{leaves->id, stays->id}, kMachine);
-    carry_out(transaction, std::move(request), ports::StopReason::Pause);
+    execute(transaction, std::move(request), ports::StopReason::Pause);
 }
 
 void Controller::take_frozen(Transaction& transaction, ports::AttemptId attempt,
@@ -240,7 +240,7 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
             if (exit.stop_asked && job->is_resizing()) {
                 return go_on_resized(transaction, *job, !exit.killed && exit.signal == 0);
             }
-            // Somebody else asked it to stop: the machine is going down.
+            // It was not us who stopped it: the machine is going down.
             if (exit.stop_asked) return requeue(transaction, *job, exit.detail);
             break;
     }

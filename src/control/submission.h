@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does somebody who hands in a job, asks what would become of it or asks for a change, get
+// What does a user who submits a job, asks what would become of it or asks for a change, get
 // back?
 #pragma once
 

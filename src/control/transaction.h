@@ -29,7 +29,7 @@ struct StopOrder {
 
 class Transaction {
   public:
-    // Told null when all is durable, else why it is not.
+    // Called with null when all is durable, else with why it is not.
     using Acknowledgement = std::function<void(const base::Error* failure)>;
 
     // `events`: about how many it will record.
@@ -66,7 +66,7 @@ class Transaction {
     const ports::Batch& batch() const { return batch_; }
     // The command of a job submitted in this turn, else null.
     const model::LaunchSpec* launch_of(model::JobId job) const;
-    // Each is told once.
+    // Each is called once.
     std::vector<Acknowledgement> take_acknowledgements() {
         return std::exchange(acknowledgements_, {});
     }

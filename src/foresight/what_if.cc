@@ -219,7 +219,7 @@ Result<Comparison> what_if(const State& state, std::span<const Hypothesis> hypot
     std::vector<JobId> explained;
     const int most = reasons_compared(comparison.then);
     int compared = 0;
-    int told = 0;
+    int reasons = 0;
     for (const JobId id : everybody) {
         const JobFate then = after.of(id);
         const bool waits = then.fate == Fate::Waits || before.of(id).fate == Fate::Waits;
@@ -227,7 +227,7 @@ Result<Comparison> what_if(const State& state, std::span<const Hypothesis> hypot
         const bool is_compared = !differs && waits && compared < most;
         compared += is_compared;
         if (differs || is_compared) listed.push_back(id);
-        const bool is_told = is_compared || (differs && waits && told++ < most);
+        const bool is_told = is_compared || (differs && waits && reasons++ < most);
         if (is_told) explained.push_back(id);
     }
     before.explain(explained);

@@ -54,7 +54,7 @@ class Fold {
         state_.cluster.remove_project(state_.cluster.find_project(removed.project));
     }
     void operator()(const model::PolicySet& set) {
-        state_.policy = model::merged(std::move(state_.policy), set.settings);
+        state_.policy = model::merged(state_.policy, set.settings);
         order_by(set.order);
     }
 
@@ -153,7 +153,7 @@ class Fold {
         state_.cluster.release(request.job, ranks);
         for (const int rank : ranks) record.releasing.push_back(rank);
         if (request.whole_job) record.state = JobState::Pausing;
-        drop_hold(record);  // nobody grows while it is asked to leave
+        drop_hold(record);  // no job grows while it is asked to leave
         record.last_pause = model::PauseReceipt{.time = event_.time,
                                                 .rule = request.rule,
                                                 .beneficiary = request.beneficiary,

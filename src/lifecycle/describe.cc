@@ -101,7 +101,7 @@ class Describer {
         return {};
     }
 
-    // Of those that our tasks leave: nobody said which they are.
+    // Of those that our tasks leave: the file does not say which they are.
     Status choose_gpus_of_others() {
         for (const model::Node& node : description_.nodes) {
             if (node.others.gpus == std::ssize(node.others.gpu_indices)) continue;
@@ -274,7 +274,7 @@ class Describer {
         return {};
     }
 
-    // Of the task that stands there in the list. Whoever may be on the node.
+    // Of the task that stands there in the list. Any task may be on the node.
     Result<TaskPlacement> stated_place(model::JobId id, const JobDescription& job, std::size_t at,
                                        int rank) const {
         const TaskDescription& task = job.tasks[at];

@@ -80,7 +80,7 @@ TEST_CASE("a promise without stated GPUs is void where there is no room for all 
     }
     SUBCASE("as others use a GPU of it") { listed.described.nodes[0].others.gpus = 1; }
     SUBCASE("as the node is down") { listed.described.nodes[0].health = model::NodeHealth::Down; }
-    SUBCASE("as it has not so many GPUs") { tasks = 3; }
+    SUBCASE("as it has fewer GPUs") { tasks = 3; }
     SUBCASE("as the node is in another pool") {
         listed.described.pools.push_back({"other", {{"a", "b"}}, {}});
         listed.described.nodes[0].labels = {{"a", "b"}};

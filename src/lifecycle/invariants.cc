@@ -284,7 +284,7 @@ class Audit {
         }
     }
 
-    // Everyone who may wait stands in line exactly where the line is looked at.
+    // Every job that may wait is in the queue exactly where the queue is read.
     void check_lines() {
         for (const auto& pool : cluster_.pools()) {
             std::size_t standing = 0;

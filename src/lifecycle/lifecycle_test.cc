@@ -232,7 +232,7 @@ TEST_CASE("the policy says when a session is parked that says nothing itself") {
     CHECK_FALSE(filled(spec).has_value());
 }
 
-TEST_CASE("only who runs, can be checkpointed and was idle for so long is parked") {
+TEST_CASE("only who runs, can be checkpointed and was idle for its time is parked") {
     Life life;
     life.start(1);
     model::JobRecord job = life.state.jobs.at(kJob);
@@ -389,7 +389,7 @@ TEST_CASE("what a node and its others may say of GPUs and resources") {
           "the 8 that a cluster may have");
 }
 
-TEST_CASE("levels that nobody knows are refused, and those that jobs ask for are kept") {
+TEST_CASE("unknown levels are refused, and those that jobs ask for are kept") {
     Life life;
     const auto error = [&](const model::EventBody& body) {
         const auto possible = lifecycle::check(life.state, body);

@@ -32,7 +32,7 @@ class Limits {
     Status operator()(const model::ProjectSet& set) const {
         BERTH_TRY_VOID(model::check_limits(set.project));
         if (cluster_.find_project(set.project.name).is_valid()) return {};
-        // The root is one that nobody made.
+        // The root is one that no user made.
         BERTH_TRY_VOID(one_more("projects", cluster_.projects().size() - 1, model::kProjectsMax));
         int levels = 1;
         base::ProjectId at = cluster_.find_project(set.project.parent);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often in a row was an attempt of this job lost before it got anywhere? What it got is told by
+// How often in a row was an attempt of this job lost before it got anywhere? Progress is known by
 // a save, or by the time it has run: ten minutes, and twice what it costs to start it again.
 #pragma once
 

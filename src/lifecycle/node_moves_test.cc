@@ -158,7 +158,7 @@ TEST_CASE("a pool without spares any more has its nodes back, and gives the spar
     CHECK(cluster::places(life.state.cluster).empty());
 }
 
-TEST_CASE("a pool goes when nothing stands in it and nobody names it") {
+TEST_CASE("a pool goes when it is empty and unused") {
     NodeLife life;
     const model::PoolRemoved gone{"cells"};
     CHECK(life.refusal(model::PoolRemoved{"nope"}) == "pool \"nope\" does not exist");

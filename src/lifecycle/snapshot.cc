@@ -139,7 +139,7 @@ State restore(const model::Snapshot& snapshot) {
     for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
     restore_history(state, snapshot);
     state.profiles.restore(snapshot.profiles);
-    state.policy = snapshot.policy;
+    state.policy = model::under_new_names(snapshot.policy);
     // Promises last: the GPUs may still be in use by jobs that are leaving. And after them what
     // each job has had: whatever is done to it counts that up to now, which rounds.
     for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);

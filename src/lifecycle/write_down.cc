@@ -14,7 +14,7 @@ namespace {
 
 using model::TaskState;
 
-// `first`: where rank 0 stands in the list.
+// `first`: the place of rank 0 in the list.
 void add_task(const State& state, model::JobDescription& job, const model::TaskPlacement& place,
               TaskState standing, std::size_t first = 0) {
     const std::size_t rank = first + static_cast<std::size_t>(place.task);
@@ -68,8 +68,7 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
     return job;
 }
 
-// Jobs by their place in the list, from 1. Those that have ended have none: nobody asks whose they
-// were.
+// Jobs by their place in the list, from 1. Those that have ended have none.
 model::OrderLedger renumbered(model::OrderLedger ledger, const State& state) {
     std::map<model::JobId, model::JobId> places;
     for (const auto& [id, record] : state.jobs) {

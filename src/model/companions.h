@@ -16,7 +16,7 @@ inline constexpr int kCompanionsMax = 1'024;  // of one job
 
 int companions(const JobSpec& spec);
 
-// The kind that has this rank; null where a task of the gang has it, or nobody.
+// The kind that has this rank; null where a task of the gang has it, or none.
 const Companion* companion_of(const JobSpec& spec, int rank);
 
 // What the task of this rank asks, be it a companion or not.

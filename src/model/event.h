@@ -25,7 +25,7 @@ struct LevelsSet {
 struct PoolSet {
     Pool pool;
 };
-// Nothing stands in it and nobody names it any more.
+// It is empty and unused.
 struct PoolRemoved {
     std::string pool;
 };
@@ -37,7 +37,7 @@ struct NodeUsedByOthers {
     std::string node;
     OthersUse use;
 };
-// A node on which nothing runs stands in this pool from now on: its labels say so, or it takes the
+// A node on which nothing runs is in this pool from now on: its labels say so, or it takes the
 // place of a node that is not ready, which becomes a spare where it stood.
 struct NodeMoved {
     std::string node;
@@ -52,7 +52,7 @@ struct ProjectRemoved {
     std::string project;
 };
 
-// The log goes on under a new name, so that whatever lies about from another one can be told apart.
+// The log goes on under a new name, so that remains of another one can be recognised.
 // Ids of jobs go on above `last_job`.
 struct LogBegun {
     std::string incarnation;  // random
@@ -60,7 +60,7 @@ struct LogBegun {
     std::optional<OrderRules> order = {};  // of jobs, from now on; none = of an earlier version
 };
 
-// From the next decision on. A setting without a text is again as the server was started.
+// From the next decision on. A setting without a text has its startup value again.
 struct PolicySet {
     PolicyChanges settings;
     // By which rules jobs are ordered from now on, by these settings and as the server was started;
@@ -122,8 +122,8 @@ struct JobResized {
     bool saved = false;  // it stopped by itself within the grace
     std::int64_t lost_gpu_ms = 0;  // unsaved work that this destroyed
 };
-// From now on it wants so many tasks. Those that have ended leave, the others have the ranks from 0
-// again, in their order. While it has a place it grows (Elastic::Grow), else it starts with all.
+// From now on it wants this number of tasks. Ended ones leave, the others have ranks from 0 again,
+// in their order. While it has a place it grows (Elastic::Grow), else it starts with all.
 struct JobSizeSet {
     JobId job;
     int tasks = 1;
@@ -135,7 +135,7 @@ struct JobParked {
     JobId job;
     Frozen frozen;
 };
-// A parked job makes a call to its GPUs again, or somebody resumed it.
+// A parked job makes a call to its GPUs again, or a user resumed it.
 struct JobWoken {
     JobId job;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How near are the GPUs of one node to each other, and to the network? As far as somebody said:
+// How near are the GPUs of one node to each other, and to the network? As far as is known:
 // every list is empty or has one entry a GPU.
 #pragma once
 

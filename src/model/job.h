@@ -28,7 +28,7 @@ enum class JobKind {
     Inference,  // serving: not preemptible
 };
 
-inline constexpr int kNotPreemptibleFrom = 100;  // priorities from here on, unless said otherwise
+inline constexpr int kNotPreemptibleFrom = 100;  // default: priorities from here on
 
 // The default priority of each kind: train 50, build 100, inference 125.
 constexpr int default_priority(JobKind kind) {
@@ -61,7 +61,7 @@ struct TaskRequest {
 
 // Of one GPU: thousandths of its time, and bytes of the memory that its driver leaves. What a task
 // takes of each of its GPUs, or what one has left. Memory is 0 where it is not counted apart: of
-// GPUs that are somebody's own, and on nodes that do not say how much there is.
+// GPUs that belong to another program, and on nodes that do not say how much there is.
 struct GpuPart {
     MilliGpu compute{0};
     Bytes memory{0};
@@ -94,7 +94,7 @@ MilliGpu part_rounded_up(Bytes part, Bytes all);
 std::string format_part(const GpuPart& part, MilliGpu memory_share);
 
 // What a task counts as for each of its GPUs on such a node: the larger of both parts, since
-// nobody else can use more than is left beside it.
+// no other job can use more than is left of it.
 std::optional<MilliGpu> share_of(const TaskRequest& request, const Node& node);
 
 inline constexpr int kTasksMax = 100'000;  // of one job
@@ -136,12 +136,12 @@ struct JobSpec {
     std::optional<std::int64_t> tensor_skew_ppm;
     std::optional<Duration> min_run;  // overrides the policy's
     std::optional<Duration> expected_runtime;  // of one run, declared; nothing is ended by it
-    // Nobody is paused for it before it has waited so long (rule R12); none = its project's.
+    // No job is preempted for it before this wait (rule R12); none = its project's.
     std::optional<Duration> preemption_delay;
     // How long it may stay below its minimum (rule R10); none = the policy's, negative = for ever.
     std::optional<Duration> stale_grace;
     Duration restart_cost{0};  // measured or declared: what one pause costs each GPU
-    // Without a call to its GPUs for so long it is parked (docs/adr/0020); negative = never.
+    // Without a call to its GPUs for this time it is parked (docs/adr/0020); negative = never.
     std::optional<Duration> park_after;
 
     bool operator==(const JobSpec&) const = default;

@@ -84,7 +84,7 @@ struct Pool {
     // not named, and all where this is empty, count as one. More than 0, at most kExchangeMax.
     std::map<std::string, std::int64_t> exchange;
     // A pool whose idle nodes take the place of nodes of this one that are not ready; these become
-    // spares. Empty: nobody takes their place. It has no spares of its own.
+    // spares. Empty: no node takes their place. It has no spares of its own.
     std::string spares = {};
 
     bool operator==(const Pool&) const = default;

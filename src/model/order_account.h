@@ -33,9 +33,9 @@ enum class EvidenceOf {
 struct OrderEvidence {
     EvidenceOf of = EvidenceOf::None;
     std::string key;  // "ada", "ada named train-#", "python train.py"
-    std::int64_t jobs = 0;  // so many of them
+    std::int64_t jobs = 0;  // number of them
     std::int64_t unfinished = 0;  // that had not ended: these tell what they have used, no more
-    Duration reach{0};  // submitted so long before or after it; 0 = at any time
+    Duration reach{0};  // submitted at most this long before or after it; 0 = at any time
 
     bool operator==(const OrderEvidence&) const = default;
 };

@@ -55,8 +55,8 @@ struct RankLedger {
     int restarts = 0;
     std::vector<int> courses;  // of its kin by likeness, when it was last ranked by them
     std::vector<std::int32_t> weights;  // of experts, then
-    // What was told of it (ordering/account.h), in ms of one GPU: by which it was ranked last, and
-    // of all that it takes; 0 = nothing.
+    // What was predicted for it (ordering/account.h), in ms of one GPU: its last ranking, and
+    // all that it takes; 0 = nothing.
     std::int64_t cost = 0;
     std::int64_t told = 0;
     std::vector<base::TimePoint> stage_times;  // of its last changes of stage

@@ -18,7 +18,7 @@ enum class Rule {
     Preempt,   // inside a project: a higher priority goes first
     Consolidate,  // running jobs move together, so that a larger one fits
     Hold,      // GPUs kept for this job by an earlier plan are free now
-    User,      // somebody asked
+    User,      // a user asked
     Stale,     // a gang below its minimum for too long gives its GPUs back
     Part,      // packed on one GPU, two jobs get less done than one after the other
     Park,      // it made no call to its GPUs for as long as it said
@@ -47,7 +47,7 @@ struct Pause {
     std::vector<int> tasks;  // ranks; all running ones = the job is paused, fewer = it shrinks
     bool whole_job = true;
     Rule rule = Rule::Reclaim;
-    JobId beneficiary;  // not valid when nobody gains by it
+    JobId beneficiary;  // not valid when no job gains by it
     PauseCost cost;
     bool is_wasteful = false;  // counts against the waste budget
 
@@ -79,7 +79,7 @@ struct Reservation {
     bool operator==(const Reservation&) const = default;
 };
 
-// A job that has waited long is to start on these GPUs when whoever runs there has ended. Nothing
+// A job that has waited long is to start on these GPUs when the jobs there have ended. Nothing
 // is promised: it is booked anew by every decision. Until then those of them that idle are kept
 // from jobs that would delay it.
 struct Booking {

@@ -25,11 +25,11 @@ enum class Spreading {
 };
 
 // Who goes first of the jobs of one project and priority, and is a running one paused for it?
-// Nothing is asked of how long a job takes. What cannot be paused is not told apart.
+// Nothing is asked of how long a job takes. Jobs that cannot be paused are not ranked.
 enum class JobOrder {
     Learned,  // whose next completion costs the least GPU time, by what jobs like it took
     ByLevels,  // who has had the least GPU time, in steps: 10 min, then eight times as much each
-    Age,  // who was submitted first; nobody is paused
+    Age,  // the oldest; no job is paused for it
 };
 
 // Settings of that (ordering/ranks.h; evidence: docs/simulation.md).
@@ -37,11 +37,11 @@ struct OrderRules {
     JobOrder by = JobOrder::Learned;
     // The costliest jobs, which took so much of all GPU time so far, in percent, go by age.
     int tail = 0;
-    // A job is due that has waited so many times what it ever ran; 0 = none is.
+    // A job is due that has waited this many times its run time; 0 = none is.
     int patience = 72;
-    // ... and one that is as old as so many times the end that would be fair; 0 = none is.
+    // ... and one that ends this many times later than would be fair; 0 = none is.
     int fair = 9;
-    // Who runs counts as so many stages of its cost before its own; each is a root of two more.
+    // A running job counts as this many cost stages before its own; each is a root of two more.
     int hysteresis = 2;
 
     bool operator==(const OrderRules&) const = default;
@@ -79,20 +79,20 @@ struct Policy {
     Duration hold{30 * 1000};
     // How long a paused job may take to save before it is killed.
     Duration pause_grace{60 * 1000};
-    // Without a call to its GPUs for so long a build job of one task is parked that does not say
+    // Without a call to its GPUs for this time a build job of one task is parked that does not say
     // when itself; none = never.
     std::optional<Duration> park_after;
     // Room is made by all moves, then all reclaims, then all preemptions, each through the whole
     // queue; else each job is helped by what helps it when its turn comes.
     bool actions_apart = false;
-    // Most running jobs that move for one that waits; 0 = nobody is moved.
+    // Most running jobs that move for one that waits; 0 = no job moves.
     int moves_max = 16;
     // They move only when that costs no more than the waiting job has lost by waiting, and not
     // within their minimum run.
     bool priced_moves = true;
     // Most gangs for whom idle GPUs are kept until they start (scheduling/bookings.h); 0 = none.
     int bookings_max = 4;
-    // ... each after it has waited so long.
+    // ... each after this wait.
     Duration booking_after{10 * 60 * 1000};
     // A gang whose largest tensor is a larger part of its model than this goes onto the fewest
     // nodes, since spread it would wait for the network (the rule is that of Tiresias, NSDI '19;

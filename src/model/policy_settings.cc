@@ -44,14 +44,14 @@ Result<Duration> read_time(std::string_view text, Duration least, Duration most)
 }
 
 // What the text of a value is, and both directions of it.
-struct Form {
+struct SettingType {
     std::string_view takes;
     Status (*read)(Policy& policy, std::string_view text);
     std::string (*write)(const Policy& policy);
 };
 
 template <auto Member, int Least = 0, Duration::rep Most = kTimeMax.count()>
-constexpr Form time() {
+constexpr SettingType time() {
     return {"time",
             [](Policy& policy, std::string_view text) -> Status {
                 BERTH_TRY(read, read_time(text, Duration{Least}, Duration{Most}));
@@ -64,7 +64,7 @@ constexpr Form time() {
 constexpr std::string_view kNever = "never";
 constexpr Duration kNeverStale{-1};
 
-constexpr Form stale_grace() {
+constexpr SettingType stale_grace() {
     return {"time|never",
             [](Policy& policy, std::string_view text) -> Status {
                 BERTH_TRY(read,
@@ -78,7 +78,7 @@ constexpr Form stale_grace() {
             }};
 }
 
-constexpr Form park_after() {
+constexpr SettingType park_after() {
     return {"time|never",
             [](Policy& policy, std::string_view text) -> Status {
                 if (text == kNever) {
@@ -96,7 +96,7 @@ constexpr Form park_after() {
 
 // `Takes` says the range.
 template <auto Member, int Least, int Most>
-constexpr Form number(std::string_view takes) {
+constexpr SettingType number(std::string_view takes) {
     return {takes,
             [](Policy& policy, std::string_view text) -> Status {
                 int value = 0;
@@ -123,7 +123,7 @@ Result<std::int64_t> read_part(std::string_view text, std::int64_t most) {
 
 // One thousandth counts `Scale`.
 template <auto Member, std::int64_t Most, std::int64_t Scale = 1>
-constexpr Form part(std::string_view takes) {
+constexpr SettingType part(std::string_view takes) {
     return {
         takes,
         [](Policy& policy, std::string_view text) -> Status {
@@ -134,7 +134,7 @@ constexpr Form part(std::string_view takes) {
         [](const Policy& policy) { return base::format_thousandths(in<Member>(policy) / Scale); }};
 }
 
-constexpr Form waste_budget() {
+constexpr SettingType waste_budget() {
     return {"0-1|none",
             [](Policy& policy, std::string_view text) -> Status {
                 if (text == "none") {
@@ -167,7 +167,7 @@ std::string one_of(const std::array<std::string_view, kCount>& words) {
 
 // One of some words: its position is the value.
 template <auto Member, const auto& Words>
-constexpr Form word(std::string_view takes) {
+constexpr SettingType word(std::string_view takes) {
     return {takes,
             [](Policy& policy, std::string_view text) -> Status {
                 using Value = std::remove_reference_t<decltype(in<Member>(policy))>;
@@ -184,16 +184,17 @@ constexpr Form word(std::string_view takes) {
 }
 
 template <auto Member>
-constexpr Form yes_no() {
+constexpr SettingType yes_no() {
     return word<Member, kNoYes>("yes|no");
 }
 template <auto Member>
-constexpr Form spreading() {
+constexpr SettingType spreading() {
     return word<Member, kSpreading>("binpack|spread");
 }
 
-constexpr PolicySetting setting(std::string_view name, Form form, std::string_view meaning) {
-    return {name, form.takes, meaning, form.read, form.write};
+constexpr PolicySetting setting(std::string_view name, SettingType form, std::string_view meaning,
+                                std::string_view formerly = {}) {
+    return {name, formerly, form.takes, meaning, form.read, form.write};
 }
 
 using P = Policy;
@@ -202,48 +203,52 @@ constexpr PolicySetting kSettings[] = {
     setting("order", word<&OrderRules::by, kOrders>("learned|levels|age"),
             "which job of a project goes first"),
     setting("order.tail", number<&OrderRules::tail, 0, kOrderTailMax>("0-50"),
-            "costliest percent of GPU time go by age"),
+            "costliest % of GPU time ordered by age"),
     setting("order.patience", number<&OrderRules::patience, 0, 1'000'000>("0-1000000"),
-            "a wait so many runs long makes a job due"),
+            "a job is due after a wait of N runs"),
     setting("order.fair", number<&OrderRules::fair, 0, 1'000'000>("0-1000000"),
-            "so, an end so many times as late as fair"),
+            "or when it ends N times later than fair"),
     setting("order.hysteresis", number<&OrderRules::hysteresis, 0, 16>("0-16"),
-            "stages of cost that who runs is ahead"),
-    setting("min_run", time<&P::min_run>(), "a started job is left alone so long"),
-    setting("min_run_restarts", number<&P::min_run_restarts, 0, 1000>("0-1000"),
-            "at least so many of its restart costs"),
-    setting("min_run_binds_all", yes_no<&P::min_run_binds_all>(),
-            "owners and sessions wait for it as well"),
+            "cost stages a running job is ahead"),
+    setting("min_runtime", time<&P::min_run>(), "no preemption before this run time", "min_run"),
+    setting("min_runtime_restarts", number<&P::min_run_restarts, 0, 1000>("0-1000"),
+            "nor before this many restart costs", "min_run_restarts"),
+    setting("min_runtime_binds_all", yes_no<&P::min_run_binds_all>(),
+            "also protects from owners and sessions", "min_run_binds_all"),
     setting("grace", time<&P::pause_grace, 0, kPauseGraceMax.count()>(),
-            "a paused job may take so long to save"),
-    setting("hold", time<&P::hold>(), "freed GPUs are kept so long after grace"),
-    setting("sticky_plans", yes_no<&P::sticky_plans>(), "what is freed for a job is kept for it"),
-    setting("cheapest_victims", yes_no<&P::cheapest_victims>(), "who loses least work is paused"),
-    setting("waste_budget", waste_budget(), "unsaved GPU time a day that may be lost"),
-    setting("park_after", park_after(), "new sessions idle so long are parked"),
-    setting("stale_grace", stale_grace(), "a gang may run so long below its minimum"),
+            "time a job has to save before a pause"),
+    setting("reservation_hold", time<&P::hold>(), "reservations last this long after grace",
+            "hold"),
+    setting("sticky_plans", yes_no<&P::sticky_plans>(), "freed GPUs are reserved for the job"),
+    setting("cheapest_victims", yes_no<&P::cheapest_victims>(),
+            "preempt the jobs that lose least work"),
+    setting("waste_budget", waste_budget(), "unsaved GPU time that may be lost a day"),
+    setting("park_after", park_after(), "park a new session idle for this time"),
+    setting("stale_grace", stale_grace(), "time a gang may run below its minimum"),
     setting("scale_overcommitted", yes_no<&P::scale_overcommitted>(),
-            "quotas above what is there are scaled"),
-    setting("gang_reclaim", yes_no<&P::gang_reclaim>(), "a gang may cross its fair share in part"),
+            "scale quotas down to the GPUs there are"),
+    setting("gang_reclaim", yes_no<&P::gang_reclaim>(), "a gang may exceed its fair share in part"),
     setting("reclaim_cpu_only", yes_no<&P::reclaim_cpu_only>(),
             "owners reclaim from CPU-only jobs too"),
     setting("usage_weight", part<&P::usage_weight, 1'000'000>("0-1000"),
-            "how much past use counts for what idles"),
-    setting("measured_usage", yes_no<&P::measured_usage>(), "past use is what projects really had"),
-    setting("usage_half_life", time<&P::usage_half_life, 1>(), "use so long ago counts half"),
+            "weight of past use in the fair share"),
+    setting("measured_usage", yes_no<&P::measured_usage>(), "past use is measured, not declared"),
+    setting("usage_half_life", time<&P::usage_half_life, 1>(), "past use of this age counts half"),
     setting("actions_apart", yes_no<&P::actions_apart>(), "moves, reclaims, preemptions in turn"),
-    setting("moves", number<&P::moves_max, 0, 1000>("0-1000"),
-            "most jobs that move so that one fits"),
-    setting("priced_moves", yes_no<&P::priced_moves>(), "moves cost no more than the wait has"),
-    setting("bookings", number<&P::bookings_max, 0, 1000>("0-1000"),
-            "most gangs that idle GPUs are kept for"),
-    setting("booking_after", time<&P::booking_after>(), "each once it has waited so long"),
+    setting("consolidation_max_jobs", number<&P::moves_max, 0, 1000>("0-1000"),
+            "most jobs moved so that another fits", "moves"),
+    setting("consolidation_priced", yes_no<&P::priced_moves>(),
+            "moves cost at most what the wait has", "priced_moves"),
+    setting("backfill_reservations", number<&P::bookings_max, 0, 1000>("0-1000"),
+            "most gangs with a reserved start", "bookings"),
+    setting("backfill_after", time<&P::booking_after>(), "reserve a start after this wait",
+            "booking_after"),
     setting("consolidate_above", part<&P::consolidate_above_ppm, 1000, 1000>("0-1"),
-            "tensor part that keeps a gang together"),
+            "tensor share that keeps a gang together"),
     setting("escaped", word<&P::escaped, kEscaped>("warn|end"),
-            "a job that uses GPUs beside its share"),
-    setting("train", spreading<&P::train>(), "train jobs fill nodes, or spread"),
-    setting("build", spreading<&P::build>(), "the same of build and inference jobs"),
+            "for a job that uses GPUs past its share"),
+    setting("train", spreading<&P::train>(), "placement of train jobs"),
+    setting("build", spreading<&P::build>(), "placement of build and inference jobs"),
 };
 
 }  // namespace
@@ -252,9 +257,23 @@ std::span<const PolicySetting> policy_settings() { return kSettings; }
 
 const PolicySetting* find_policy_setting(std::string_view name) {
     for (const PolicySetting& known : kSettings) {
-        if (known.name == name) return &known;
+        const bool is_former = !known.formerly.empty() && known.formerly == name;
+        if (known.name == name || is_former) return &known;
     }
     return nullptr;
+}
+
+PolicyChanges under_new_names(const PolicyChanges& changes) {
+    PolicyChanges renamed;
+    for (const auto& [name, text] : changes) {
+        const PolicySetting* const known = find_policy_setting(name);
+        if (known == nullptr || known->name == name) {
+            renamed.insert_or_assign(name, text);
+        } else {
+            renamed.try_emplace(std::string(known->name), text);
+        }
+    }
+    return renamed;
 }
 
 Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes) {
@@ -274,11 +293,16 @@ Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes) {
     return policy;
 }
 
-PolicyChanges merged(PolicyChanges known, const PolicyChanges& later) {
-    for (const auto& [name, text] : later) {
-        text ? void(known.insert_or_assign(name, text)) : void(known.erase(name));
+PolicyChanges merged(const PolicyChanges& known, const PolicyChanges& later) {
+    PolicyChanges both = under_new_names(known);
+    for (const auto& [name, text] : under_new_names(later)) {
+        if (text) {
+            both.insert_or_assign(name, text);
+        } else {
+            both.erase(name);
+        }
     }
-    return known;
+    return both;
 }
 
 PolicyChanges changes_between(const Policy& from, const Policy& to) {

@@ -39,6 +39,7 @@ TEST_CASE("each setting has a name of its own, a form and a meaning that fit in 
     for (const PolicySetting& setting : policy_settings()) {
         INFO(setting.name);
         CHECK(names.insert(setting.name).second);
+        if (!setting.formerly.empty()) CHECK(names.insert(setting.formerly).second);
         CHECK(find_policy_setting(setting.name) == &setting);
         CHECK_FALSE(setting.takes.empty());
         CHECK(setting.meaning.size() <= 40);
@@ -47,17 +48,34 @@ TEST_CASE("each setting has a name of its own, a form and a meaning that fit in 
     CHECK(find_policy_setting("min-run") == nullptr);
 }
 
+TEST_CASE("a setting that was renamed is read under its former name") {
+    for (const PolicySetting& setting : policy_settings()) {
+        if (setting.formerly.empty()) continue;
+        INFO(setting.formerly);
+        CHECK(find_policy_setting(setting.formerly) == &setting);
+        const std::string text = setting.write(classic_policy());
+        const std::string now(setting.name);
+        const std::string then(setting.formerly);
+        CHECK(changed_policy(berth_policy(), {{then, text}}).value() ==
+              changed_policy(berth_policy(), {{now, text}}).value());
+        CHECK(under_new_names({{then, text}}) == PolicyChanges{{now, text}});
+        CHECK(under_new_names({{then, "1"}, {now, "2"}}) == PolicyChanges{{now, "2"}});
+        CHECK(merged({{then, "1"}}, {{now, "2"}}) == PolicyChanges{{now, "2"}});
+        CHECK(merged({{now, "1"}}, {{then, {}}}).empty());
+    }
+}
+
 TEST_CASE("a time is written without loss") {
-    CHECK(written("min_run", "90m") == "1h30m");
-    CHECK(written("min_run", "1h30m15s") == "5415s");
-    CHECK(written("min_run", "1s5ms") == "1005ms");
-    CHECK(written("min_run", "0") == "0s");
+    CHECK(written("min_runtime", "90m") == "1h30m");
+    CHECK(written("min_runtime", "1h30m15s") == "5415s");
+    CHECK(written("min_runtime", "1s5ms") == "1005ms");
+    CHECK(written("min_runtime", "0") == "0s");
     CHECK(written("stale_grace", "never") == "never");
     CHECK(written("park_after", "never") == "never");
     CHECK(written("waste_budget", "none") == "none");
     CHECK(written("waste_budget", "0.050") == "0.05");
     CHECK(written("consolidate_above", "0.6") == "0.6");
-    CHECK(written("moves", "007") == "7");
+    CHECK(written("consolidation_max_jobs", "007") == "7");
     CHECK(written("train", "spread") == "spread");
 }
 
@@ -66,11 +84,13 @@ TEST_CASE("what is out of range is refused and says the range") {
     CHECK(refusal("order", "fifo") == "wanted learned or levels or age, found \"fifo\"");
     CHECK(refusal("order.tail", "two") == "wanted a whole number from 0 to 50, found \"two\"");
     CHECK(refusal("order.tail", "4 ") == "wanted a whole number from 0 to 50, found \"4 \"");
-    CHECK(refusal("moves", "-1") == "wanted a whole number from 0 to 1000, found \"-1\"");
+    CHECK(refusal("consolidation_max_jobs", "-1") ==
+          "wanted a whole number from 0 to 1000, found \"-1\"");
     CHECK(refusal("grace", "11m") == "wanted a time from 0s to 10m, found \"11m\"");
-    CHECK(refusal("min_run", "400d") == "wanted a time from 0s to 365d, found \"400d\"");
+    CHECK(refusal("min_runtime", "400d") == "wanted a time from 0s to 365d, found \"400d\"");
     CHECK(refusal("usage_half_life", "0") == "wanted a time from 1ms to 365d, found \"0\"");
-    CHECK(refusal("hold", "30") == "wanted a time such as 90s, 5m, 2h or 1h30m, found \"30\"");
+    CHECK(refusal("reservation_hold", "30") ==
+          "wanted a time such as 90s, 5m, 2h or 1h30m, found \"30\"");
     CHECK(refusal("waste_budget", "1.5") ==
           "wanted a number from 0 to 1 with at most three decimals, found \"1.5\"");
     CHECK(refusal("measured_usage", "true") == "wanted no or yes, found \"true\"");
@@ -78,8 +98,9 @@ TEST_CASE("what is out of range is refused and says the range") {
 }
 
 TEST_CASE("changes hold together, and a name that is not known lists those that are") {
-    const auto changed =
-        changed_policy(berth_policy(), {{"moves", "0"}, {"min_run", "10m"}, {"hold", {}}});
+    const auto changed = changed_policy(
+        berth_policy(),
+        {{"consolidation_max_jobs", "0"}, {"min_runtime", "10m"}, {"reservation_hold", {}}});
     REQUIRE(changed.has_value());
     Policy wanted = berth_policy();
     wanted.moves_max = 0;
@@ -89,8 +110,8 @@ TEST_CASE("changes hold together, and a name that is not known lists those that 
     REQUIRE_FALSE(unknown.has_value());
     CHECK(unknown.error().code == base::ErrorCode::NotFound);
     CHECK(unknown.error().message.starts_with("unknown setting \"min-run\"; known are order "));
-    CHECK(changed_policy(berth_policy(), {{"moves", "many"}}).error().message ==
-          "moves: wanted a whole number from 0 to 1000, found \"many\"");
+    CHECK(changed_policy(berth_policy(), {{"consolidation_max_jobs", "many"}}).error().message ==
+          "consolidation_max_jobs: wanted a whole number from 0 to 1000, found \"many\"");
 }
 
 }  // namespace

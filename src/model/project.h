@@ -16,7 +16,7 @@ namespace berth::model {
 
 enum class QuotaKind {
     Guaranteed,  // may go above quota while GPUs idle; what it lent comes back by reclaim
-    Fixed,       // never above quota, and its unused quota is lent to nobody
+    Fixed,       // never over quota, and its unused quota is not lent
 };
 
 // Larger than any cluster, small enough to add: "no bound".
@@ -40,7 +40,7 @@ struct Project {
     std::int64_t order = 0;             // of creation; older wins a tie
     Entitlement rights;                 // in the default pool, and the pattern for the others
     std::map<std::string, Entitlement> pools;  // rights in named pools
-    // Nobody is paused for its jobs before they have waited so long (rule R12); none = the
+    // No job is preempted for its jobs before this wait (rule R12); none = the
     // parent's, 0 at the top.
     std::optional<Duration> preemption_delay;
     // How long its started jobs are left alone by those who preempt and by those who reclaim (rule
@@ -56,7 +56,7 @@ struct Project {
 };
 
 // The rights of `project` in `pool`. In a named pool without an entry nothing is guaranteed, but
-// what idles may be borrowed.
+// unused quota may be borrowed.
 Entitlement rights_in(const Project& project, const std::string& pool);
 
 }  // namespace berth::model

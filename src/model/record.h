@@ -81,7 +81,7 @@ struct JobRecord {
     std::vector<TaskPlacement> frozen;  // where its processes were, alive and off their GPUs since
     std::optional<TimePoint> parked_since;  // it asks for no GPU until it makes a call to one
     PauseWay pause_way;
-    int started_tasks = 0;  // how many its processes were told of; 0 without any
+    int started_tasks = 0;  // how many its processes know of; 0 without any
     std::vector<TaskPlacement> hold;  // GPUs promised to it
     std::optional<TimePoint> hold_deadline;
     Rule hold_rule = Rule::Reclaim;

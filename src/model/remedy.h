@@ -11,7 +11,7 @@
 
 namespace berth::model {
 
-// From the cheapest to the dearest; of several that would do the first is told.
+// From the cheapest to the dearest; of several that would do, the first.
 enum class RemedyKind {
     Wait,        // nothing but time: it starts at `at`, when a minimum run or a promise is over
     Resume,      // the user who paused it resumes it

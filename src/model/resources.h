@@ -23,7 +23,7 @@ inline constexpr std::size_t kResourcesMax = 8;  // names that nodes of one clus
 
 // "2 rdma/hca", "10G of ephemeral-storage".
 inline std::string format_resource(const std::string& name, std::int64_t amount) {
-    constexpr std::int64_t kBytesFrom = std::int64_t{1} << 20;  // nobody has so many pieces
+    constexpr std::int64_t kBytesFrom = std::int64_t{1} << 20;  // no node has this many
     if (amount < kBytesFrom) return std::to_string(amount) + " " + name;
     return base::format(base::Bytes{amount}) + " of " + name;
 }

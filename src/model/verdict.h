@@ -26,7 +26,7 @@ enum class Reason {
     QuotaHard,        // a limit, a fixed quota, or the quota for non-preemptible work is reached
     QuotaFair,        // above its fair share, and nothing idle is lent
     PriorityAhead,    // it would fit, but jobs ahead of it take the room in this decision
-    PoolFull,         // not enough idle GPUs, and nobody may be paused for it
+    PoolFull,         // not enough idle GPUs, and no job may be paused for it
     Fragmented,       // enough GPUs idle, but not together on one node
     Topology,         // enough GPUs idle, but not in one domain
     ModelMismatch,    // no node carries the GPU model or labels it asks for
@@ -45,7 +45,7 @@ inline constexpr int kReasonCount = static_cast<int>(Reason::Parked) + 1;
 std::string_view name(Reason reason);
 
 // The numbers behind a reason, in milli-GPU unless the field says otherwise. Which ones are
-// meaningful for which reason is told by explain_text() in scheduling/explain.h.
+// meaningful for which reason: see explain_text() in scheduling/explain.h.
 struct Verdict {
     JobId job;
     Reason reason = Reason::NotYetEvaluated;

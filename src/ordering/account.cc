@@ -54,7 +54,7 @@ void Ranks::tell(JobId job, std::size_t step, GpuMs cost) {
     if (story.told == 0) story.told = size_step_begin(step) + cost;
 }
 
-void Ranks::note_stage(const Standing& job) {
+void Ranks::note_stage(const JobSnapshot& job) {
     const Live* live = jobs_.get(job.job);
     if (live == nullptr) return;
     const int stage = this->stage(job, *live);
@@ -66,7 +66,7 @@ void Ranks::note_stage(const Standing& job) {
     story->note_stage(job.now, stage);
 }
 
-void Ranks::prove(const Standing& job, ProjectId project) {
+void Ranks::prove(const JobSnapshot& job, ProjectId project) {
     const Story* story = stories_.get(job.job);
     if (story == nullptr) return;
     if (story->told > 0) this->project(project).proofs.add({story->told, job.used()});
@@ -78,7 +78,7 @@ std::optional<model::Accuracy> Ranks::accuracy(ProjectId project) const {
     return this->project(project).proofs.accuracy();
 }
 
-Account Ranks::brief_account(const Standing& job) const {
+Account Ranks::brief_account(const JobSnapshot& job) const {
     Account account;
     const Live* live = jobs_.get(job.job);
     if (live == nullptr) return account;
@@ -97,7 +97,7 @@ Account Ranks::brief_account(const Standing& job) const {
     return account;
 }
 
-Account Ranks::account(const Standing& job) const {
+Account Ranks::account(const JobSnapshot& job) const {
     Account account = brief_account(job);
     const Live* live = jobs_.get(job.job);
     if (live == nullptr) return account;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model/order_account.h"
-#include "ordering/standing.h"
+#include "ordering/job_snapshot.h"
 
 namespace berth::ordering {
 

@@ -30,7 +30,7 @@ class Bench {
         order.may_have(kOwn, 8000, now);
     }
     JobId submit(const Likenesses& alike = kAlike) {
-        job = Standing{};
+        job = JobSnapshot{};
         job.job = JobId{++last_};
         job.waits = true;
         job.width = 1000;
@@ -70,7 +70,7 @@ class Bench {
     Account account() const { return order.account(job); }
 
     Ranks order;
-    Standing job;
+    JobSnapshot job;
     TimePoint now = base::at_ms(0) + hours(1000);
 
   private:

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "ordering/standing.h"
+#include "ordering/job_snapshot.h"
 
 namespace berth::ordering {
 

@@ -30,16 +30,17 @@ std::optional<std::int64_t> Guard::grant_of(JobId job) const {
 }
 
 // From when on it is due, if it gets no further and its project is as crowded as it was.
-TimePoint Guard::due_at(const Standing& job, std::int64_t patience, const Crowd::Life& life) const {
+TimePoint Guard::due_at(const JobSnapshot& job, std::int64_t patience,
+                        const Crowd::Life& life) const {
     const Duration ran = std::max(job.ran(), terms(due_).credit) * patience;
     return due_ == Due::ByWait ? job.waiting_since + ran : job.submitted + life.stretch(ran);
 }
 
-Duration Guard::run(const Standing& job) const {
+Duration Guard::run(const JobSnapshot& job) const {
     return std::max(std::clamp(job.ran(), terms(due_).run_min, kRunMax), job.ran() / kRunDivisor);
 }
 
-TimePoint Guard::next_change(const Standing& job, std::int64_t patience,
+TimePoint Guard::next_change(const JobSnapshot& job, std::int64_t patience,
                              const Crowd::Life& life) const {
     if (const auto claim = claims_.find(job.job); claim != claims_.end()) {
         const bool is_granted = claim->second.number > 0;
@@ -54,7 +55,7 @@ TimePoint Guard::next_change(const Standing& job, std::int64_t patience,
     return std::min(std::max(due, job.now + kSoonest), job.now + age);
 }
 
-std::vector<JobId> Guard::time_came(const Standing& job, std::int64_t patience,
+std::vector<JobId> Guard::time_came(const JobSnapshot& job, std::int64_t patience,
                                     const Crowd::Life& life, std::int64_t may_have) {
     if (const auto found = claims_.find(job.job); found != claims_.end()) {
         const Claim& claim = found->second;
@@ -69,7 +70,7 @@ std::vector<JobId> Guard::time_came(const Standing& job, std::int64_t patience,
     return grant(may_have);
 }
 
-std::vector<JobId> Guard::changed(const Standing& job, std::int64_t may_have) {
+std::vector<JobId> Guard::changed(const JobSnapshot& job, std::int64_t may_have) {
     const auto found = claims_.find(job.job);
     if (found == claims_.end()) return {};
     // Who has started without a grant is not due any more.

@@ -27,7 +27,7 @@
 
 #include "model/order_ledger.h"
 #include "ordering/crowd.h"
-#include "ordering/standing.h"
+#include "ordering/job_snapshot.h"
 
 namespace berth::ordering {
 
@@ -41,15 +41,15 @@ class Guard {
     std::optional<std::int64_t> grant_of(JobId job) const;
     bool is_due(JobId job) const { return claims_.contains(job); }  // granted or not
     // When it is due, or its run is over, if all goes on as it does.
-    TimePoint next_change(const Standing& job, std::int64_t patience,
+    TimePoint next_change(const JobSnapshot& job, std::int64_t patience,
                           const Crowd::Life& life) const;
 
     // Each returns whose runs begin. `may_have`: GPUs of the project, in thousandths.
     // Its announced time has come.
-    std::vector<JobId> time_came(const Standing& job, std::int64_t patience,
+    std::vector<JobId> time_came(const JobSnapshot& job, std::int64_t patience,
                                  const Crowd::Life& life, std::int64_t may_have);
     // It has started or stopped, or may not run any more.
-    std::vector<JobId> changed(const Standing& job, std::int64_t may_have);
+    std::vector<JobId> changed(const JobSnapshot& job, std::int64_t may_have);
     std::vector<JobId> ended(JobId job, std::int64_t may_have);
 
     // Nobody is due.
@@ -65,8 +65,8 @@ class Guard {
         std::int64_t number = 0;  // 0 until it is granted
     };
 
-    TimePoint due_at(const Standing& job, std::int64_t patience, const Crowd::Life& life) const;
-    Duration run(const Standing& job) const;
+    TimePoint due_at(const JobSnapshot& job, std::int64_t patience, const Crowd::Life& life) const;
+    Duration run(const JobSnapshot& job) const;
     std::vector<JobId> give_up(JobId job, std::int64_t may_have);
     std::vector<JobId> grant(std::int64_t may_have);
 

@@ -41,7 +41,7 @@ int stage_of(const std::array<GpuMs, kCount>& begins, GpuMs amount) {
     return static_cast<int>(std::ranges::upper_bound(begins, amount) - begins.begin());
 }
 
-bool is_restarting(const Standing& job) { return job.runs && job.now < job.restarts_until; }
+bool is_restarting(const JobSnapshot& job) { return job.runs && job.now < job.restarts_until; }
 
 // Jobs whose GPUs differ by less are told apart by nothing that is learned.
 std::int64_t width_class(std::int64_t width) {
@@ -85,7 +85,7 @@ Ranks::Project& Ranks::project(ProjectId id) {
     return projects_[id.index()];
 }
 
-void Ranks::submitted(const Standing& job, ProjectId project, const Likenesses& alike) {
+void Ranks::submitted(const JobSnapshot& job, ProjectId project, const Likenesses& alike) {
     Crowd& crowd = this->project(project).crowd;
     crowd.ask(0, job.now);
     Live live{.project = project,
@@ -97,12 +97,12 @@ void Ranks::submitted(const Standing& job, ProjectId project, const Likenesses& 
     rank_some();
 }
 
-Standing Ranks::with_restarts(Standing job, const Live& live) {
+JobSnapshot Ranks::with_restarts(JobSnapshot job, const Live& live) {
     job.restarted = job.restart * live.restarts;
     return job;
 }
 
-void Ranks::changed(const Standing& job) {
+void Ranks::changed(const JobSnapshot& job) {
     Live* live = jobs_.get(job.job);
     if (live == nullptr) return;
     const bool starts = job.runs && !live->runs;
@@ -116,19 +116,19 @@ void Ranks::changed(const Standing& job) {
     move(own.fair.changed(job, own.crowd.may_have()));
 }
 
-void Ranks::time_came(const Standing& job) {
+void Ranks::time_came(const JobSnapshot& job) {
     Live* live = jobs_.get(job.job);
     if (live == nullptr) return;
     progress(job, *live);
     Project& own = project(live->project);
     if (!own.has_guards()) return;
     const Crowd::Life life = own.crowd.life(live->before, job.now);
-    const Standing net = with_restarts(job, *live);
+    const JobSnapshot net = with_restarts(job, *live);
     move(own.waits.time_came(net, own.rules.patience, life, own.crowd.may_have()));
     move(own.fair.time_came(net, own.rules.fair, life, own.crowd.may_have()));
 }
 
-void Ranks::ended(const Standing& job) {
+void Ranks::ended(const JobSnapshot& job) {
     const Live* found = jobs_.get(job.job);
     if (found == nullptr) return;
     const Live live = *found;
@@ -151,7 +151,7 @@ void Ranks::may_have(ProjectId id, std::int64_t gpus, TimePoint now) {
 }
 
 // It may have got to another step of its size.
-void Ranks::progress(const Standing& job, Live& live) {
+void Ranks::progress(const JobSnapshot& job, Live& live) {
     const std::size_t step = size_step(job.used());
     const std::size_t before = experts_.step(live.places);
     if (step == before) return;
@@ -250,14 +250,14 @@ void Ranks::move(const std::vector<JobId>& jobs) {
 std::vector<JobId> Ranks::take_moved() { return std::exchange(moved_, {}); }
 
 // Of its cost 0 before the first step, as it has been ranked by none.
-int Ranks::stage(const Standing& job, const Live& live) const {
+int Ranks::stage(const JobSnapshot& job, const Live& live) const {
     const Project& own = project(live.project);
     if (!own.has_guards()) return 0;
     if (!own.is_learned()) return stage_of(kLevelBegins, job.used());
     return std::min<int>(live.stage, own.last_stage);
 }
 
-Rank Ranks::rank(const Standing& job) const {
+Rank Ranks::rank(const JobSnapshot& job) const {
     const Live* live = jobs_.get(job.job);
     if (live == nullptr) return {};
     const Project& own = project(live->project);
@@ -276,13 +276,13 @@ Rank Ranks::rank(const Standing& job) const {
     return is_restarting(job) ? std::min(running, restarting) : running;
 }
 
-TimePoint Ranks::next_change(const Standing& job) const {
+TimePoint Ranks::next_change(const JobSnapshot& job) const {
     const Live* live = jobs_.get(job.job);
     if (live == nullptr) return kNever;
     const Project& own = project(live->project);
     if (!own.has_guards()) return kNever;
     const Crowd::Life life = own.crowd.life(live->before, job.now);
-    const Standing net = with_restarts(job, *live);
+    const JobSnapshot net = with_restarts(job, *live);
     TimePoint next = std::min(own.waits.next_change(net, own.rules.patience, life),
                               own.fair.next_change(net, own.rules.fair, life));
     if (is_restarting(job)) next = std::min(next, job.restarts_until);

@@ -38,7 +38,7 @@
 #include "ordering/account.h"
 #include "ordering/experts.h"
 #include "ordering/guard.h"
-#include "ordering/standing.h"
+#include "ordering/job_snapshot.h"
 
 namespace berth::ordering {
 
@@ -61,25 +61,25 @@ class Ranks {
 
     // What happens, each once, in order of time. A job that has neither been submitted here nor
     // restored is not known and ranks first.
-    void submitted(const Standing& job, ProjectId project, const Likenesses& alike);
-    void changed(const Standing& job);  // it has started, stopped, or may run or not
-    void time_came(const Standing& job);  // of its next_change()
-    void ended(const Standing& job);
+    void submitted(const JobSnapshot& job, ProjectId project, const Likenesses& alike);
+    void changed(const JobSnapshot& job);  // it has started, stopped, or may run or not
+    void time_came(const JobSnapshot& job);  // of its next_change()
+    void ended(const JobSnapshot& job);
     // GPUs that the project may have, in thousandths.
     void may_have(ProjectId project, std::int64_t gpus, TimePoint now);
 
     // Whose rank may be another because of what others did, since the last question.
     std::vector<JobId> take_moved();
-    Rank rank(const Standing& job) const;
+    Rank rank(const JobSnapshot& job) const;
     // Asked after each change of the job and when it moved, and no other time: what is announced to
     // look at later depends on the present.
-    TimePoint next_change(const Standing& job) const;
+    TimePoint next_change(const JobSnapshot& job) const;
 
     // For people (account.h). The stage of a job is noted whenever it has been ranked.
-    void note_stage(const Standing& job);
-    Account account(const Standing& job) const;
+    void note_stage(const JobSnapshot& job);
+    Account account(const JobSnapshot& job) const;
     // The same without evidence and changes, of a job that runs or has run: O(1).
-    Account brief_account(const Standing& job) const;
+    Account brief_account(const JobSnapshot& job) const;
     std::optional<model::Accuracy> accuracy(ProjectId project) const;
 
     // `projects`: their names, by id; without a name: the first, all others inherit its rules
@@ -117,8 +117,8 @@ class Ranks {
     bool is_learned(const Live& live) const { return project(live.project).is_learned(); }
     Project& project(ProjectId id);
     const Project& project(ProjectId id) const { return projects_[id.index()]; }
-    static Standing with_restarts(Standing job, const Live& live);
-    void progress(const Standing& job, Live& live);
+    static JobSnapshot with_restarts(JobSnapshot job, const Live& live);
+    void progress(const JobSnapshot& job, Live& live);
     enum class Told { All, Stopped };
     void tell_kin(const Live& live, Told told);
     void believe(JobId job, Live& live);
@@ -129,9 +129,9 @@ class Ranks {
     int last_stage(int tail) const;
     void find_last_stages();
     void move(const std::vector<JobId>& jobs);
-    int stage(const Standing& job, const Live& live) const;
+    int stage(const JobSnapshot& job, const Live& live) const;
     void tell(JobId job, std::size_t step, GpuMs cost);
-    void prove(const Standing& job, ProjectId project);
+    void prove(const JobSnapshot& job, ProjectId project);
     void expect(const Live& live, JobId job, Account& account) const;
     void save_story(JobId job, model::RankLedger& ledger) const;
     void restore_story(const model::RankLedger& ledger);

@@ -34,7 +34,7 @@ class World {
     }
     JobId submit(std::int64_t width = 1000, std::uint64_t kin = 0, ProjectId project = kProject) {
         const JobId id{++last_};
-        Standing& job = jobs[id];
+        JobSnapshot& job = jobs[id];
         job.job = id;
         job.waits = true;
         job.width = width;
@@ -44,13 +44,13 @@ class World {
         return id;
     }
     void start(JobId id) {
-        Standing& job = counted(id);
+        JobSnapshot& job = counted(id);
         job.waits = false, job.runs = true, job.held = job.width;
         order.changed(at(id));
         settle(id);
     }
     void pause(JobId id) {
-        Standing& job = counted(id);
+        JobSnapshot& job = counted(id);
         job.waits = true, job.runs = false, job.held = 0;
         job.waiting_since = now;
         order.changed(at(id));
@@ -82,15 +82,15 @@ class World {
         }
         now = until;
     }
-    Standing at(JobId id) const {
-        Standing job = jobs.at(id);
+    JobSnapshot at(JobId id) const {
+        JobSnapshot job = jobs.at(id);
         job.now = now;
         return job;
     }
     Rank rank(JobId id) const { return order.rank(at(id)); }
 
     Ranks order;
-    std::map<JobId, Standing> jobs;
+    std::map<JobId, JobSnapshot> jobs;
     std::map<JobId, TimePoint> changes;  // as announced last
     std::set<JobId> moved;  // by what others did
     TimePoint now = base::at_ms(0) + hours(1000);
@@ -104,8 +104,8 @@ class World {
             moved.insert(other);
         }
     }
-    Standing& counted(JobId id) {
-        Standing& job = jobs.at(id);
+    JobSnapshot& counted(JobId id) {
+        JobSnapshot& job = jobs.at(id);
         job.counted = at(id).used();
         job.since = now;
         return job;

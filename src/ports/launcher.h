@@ -56,7 +56,7 @@ struct LaunchOrder {
     std::string project;
     model::JobKind kind = model::JobKind::Train;
     model::LaunchSpec spec;
-    base::Duration grace{60 * 1000};    // of a stop for which nobody says another
+    base::Duration grace{60 * 1000};    // default of a stop
     std::vector<TaskLaunch> tasks;      // the whole gang
     bool may_share = false;             // its GPU, with other such attempts, in turns
     std::optional<model::GpuProfile> profile = {};  // of jobs like it
@@ -80,7 +80,7 @@ struct AttemptExit {
     bool stop_asked = false;  // it had been asked to stop
     bool killed = false;  // it did not leave within the grace
     std::string detail;  // for people: "task 3 exited with 1"
-    base::Duration ago{0};  // it ended, when nobody was there to see it
+    base::Duration ago{0};  // it ended, while no server was there
 };
 
 // The detail of on_lost() for an attempt that was ordered and of which nothing was ever run.
@@ -95,7 +95,7 @@ class LauncherListener {
     // The answer to a stop for a pause, or to park(): its processes live and are on no GPU, until
     // resume().
     virtual void on_frozen(AttemptId attempt, const model::Frozen& frozen) = 0;
-    // None of its processes has made a call to its GPUs for so long; told again and again.
+    // None of its processes has made a call to its GPUs for this time; reported repeatedly.
     virtual void on_idle(AttemptId, base::Duration) {}
     // Parked, it makes one now, which waits until resume().
     virtual void on_waking(AttemptId) {}

@@ -17,7 +17,7 @@
 
 namespace berth::ports {
 
-// An idempotency key is remembered so long after its submission; then it is as good as new.
+// An idempotency key is remembered this long after its submission; then it is as good as new.
 inline constexpr base::Duration kKeyKept{24 * 3600 * 1000};
 
 // One group commit.

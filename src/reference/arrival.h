@@ -15,10 +15,10 @@ class Arrival final : public Order {
   public:
     explicit Arrival(Overtaking overtaking) : overtaking_(overtaking) {}
 
-    Habits habits() const override {
+    OrderTraits traits() const override {
         return {.pauses = false, .first_blocks = overtaking_ == Overtaking::None};
     }
-    Rank rank(const Standing& job) const override { return {.level = job.runs ? 0 : 1}; }
+    Rank rank(const JobSnapshot& job) const override { return {.level = job.runs ? 0 : 1}; }
 
   private:
     Overtaking overtaking_;

@@ -14,7 +14,7 @@ constexpr std::int64_t kRest = 2;
 
 }  // namespace
 
-Rank FinishFair::rank(const Standing& job) const {
+Rank FinishFair::rank(const JobSnapshot& job) const {
     return jobs_[static_cast<std::size_t>(job.job)].rank;
 }
 
@@ -23,15 +23,15 @@ void FinishFair::go_to(TimePoint now) {
     now_ = now;
 }
 
-void FinishFair::notice(Happening happening, const Standing& job) {
+void FinishFair::notice(OrderEvent event, const JobSnapshot& job) {
     go_to(job.now);
-    if (happening == Happening::Submitted) {
+    if (event == OrderEvent::Submitted) {
         jobs_.resize(std::max(jobs_.size(), static_cast<std::size_t>(job.job) + 1));
         const Duration work = job.left.value_or(Duration{});
         known(job.job) = {job.gpus, job.submitted, work, work, asked_};
         demand_ += job.gpus;
         if (job.left) alive_.push_back(job.job);
-    } else if (happening == Happening::Finished) {
+    } else if (event == OrderEvent::Finished) {
         demand_ -= job.gpus;
         std::erase(alive_, job.job);
     } else if (job.left) {
@@ -60,8 +60,8 @@ Rank FinishFair::planned(const Known& job, GpuMs left_of_all) const {
 
 bool FinishFair::all_moved() {
     GpuMs left_of_all = 0;
-    for (const Ticket job : alive_) left_of_all += known(job).left.count() * known(job).gpus;
-    for (const Ticket job : alive_) known(job).rank = planned(known(job), left_of_all);
+    for (const JobIndex job : alive_) left_of_all += known(job).left.count() * known(job).gpus;
+    for (const JobIndex job : alive_) known(job).rank = planned(known(job), left_of_all);
     return true;
 }
 

@@ -15,7 +15,7 @@
 // Nobody waits for ever: a worst end comes nearer until its job is in 1. The goals are those of
 // Shockwave (Zheng et al., NSDI'23), which plans rounds with a solver instead.
 //
-// Trusts: Standing::left at submission. A job without is last.
+// Trusts: JobSnapshot::left at submission. A job without is last.
 // Cost: O(jobs that have not ended) at every event.
 #pragma once
 
@@ -35,10 +35,10 @@ class FinishFair final : public Order {
 
     explicit FinishFair(Terms terms) : terms_(terms) {}
 
-    Habits habits() const override { return {.looks_at_every_event = true}; }
-    Rank rank(const Standing& job) const override;
-    TimePoint next_change(const Standing& job) const override { return job.now + terms_.round; }
-    void notice(Happening happening, const Standing& job) override;
+    OrderTraits traits() const override { return {.looks_at_every_event = true}; }
+    Rank rank(const JobSnapshot& job) const override;
+    TimePoint next_change(const JobSnapshot& job) const override { return job.now + terms_.round; }
+    void notice(OrderEvent event, const JobSnapshot& job) override;
     bool all_moved() override;
 
   private:
@@ -52,14 +52,14 @@ class FinishFair final : public Order {
     };
     static constexpr std::int64_t kUnknown = 3;
 
-    Known& known(Ticket job) { return jobs_[static_cast<std::size_t>(job)]; }
+    Known& known(JobIndex job) { return jobs_[static_cast<std::size_t>(job)]; }
     void go_to(TimePoint now);
     Rank planned(const Known& job, GpuMs left_of_all) const;
 
     Terms terms_;
     TimePoint now_;
     std::vector<Known> jobs_;
-    std::vector<Ticket> alive_;  // of known duration; rising
+    std::vector<JobIndex> alive_;  // of known duration; rising
     std::int64_t demand_ = 0;    // GPUs asked by all that have not ended
     GpuMs asked_ = 0;            // the same, summed over time
 };

@@ -8,13 +8,13 @@ Gittins::Gittins(const std::vector<GpuMs>& sizes, std::int64_t stickiness_percen
     if (!sizes.empty()) index_.learn(sizes);
 }
 
-Rank Gittins::rank(const Standing& job) const {
+Rank Gittins::rank(const JobSnapshot& job) const {
     const GpuMs whole = cost(job.attained());
     const GpuMs counted = job.runs ? whole / 100 * stickiness_percent_ : whole;
     return {.key = counted, .tie = job.runs ? 0 : 1};
 }
 
-TimePoint Gittins::next_change(const Standing& job) const {
+TimePoint Gittins::next_change(const JobSnapshot& job) const {
     return job.runs ? job.when_attained(index_.next_step(job.attained())) : kNever;
 }
 

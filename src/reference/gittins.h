@@ -15,8 +15,8 @@ class Gittins final : public Order {
     // `stickiness_percent`: a running job's cost counts for so much of itself; 37 is 1 / e.
     Gittins(const std::vector<GpuMs>& sizes, std::int64_t stickiness_percent);
 
-    Rank rank(const Standing& job) const override;
-    TimePoint next_change(const Standing& job) const override;
+    Rank rank(const JobSnapshot& job) const override;
+    TimePoint next_change(const JobSnapshot& job) const override;
 
     // GPU time to spend for the next completion, of a job that has used `attained`.
     GpuMs cost(GpuMs attained) const { return index_.cost(attained); }

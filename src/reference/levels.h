@@ -15,9 +15,9 @@ class Levels final : public Order {
     // Thresholds rise; one more level than thresholds.
     explicit Levels(std::vector<GpuMs> thresholds) : thresholds_(std::move(thresholds)) {}
 
-    Rank rank(const Standing& job) const override;
+    Rank rank(const JobSnapshot& job) const override;
     // When a running job reaches the next threshold, to the millisecond.
-    TimePoint next_change(const Standing& job) const override;
+    TimePoint next_change(const JobSnapshot& job) const override;
 
   private:
     std::vector<GpuMs> thresholds_;

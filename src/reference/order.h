@@ -5,7 +5,7 @@
 // Whoever uses an order hands out GPUs greedily by it: the first job takes what it asks, the next
 // takes what it asks if that is left, and so on; a running job that gets nothing is paused.
 //
-// Trusts: a Standing tells the truth at the moment of the question.
+// Trusts: a JobSnapshot tells the truth at the moment of the question.
 // Guarantees: integers only, the same questions give the same answers. The rank of a waiting job
 // or running job stays until its change comes, until it starts or is paused, or until all_moved()
 // says so; that of a running job whose order is_in_flow, or looks_at_every_event, may change any
@@ -28,13 +28,13 @@ using base::TimePoint;
 using GpuMs = std::int64_t;  // GPU time, in milliseconds of one
 
 // Which job, counted from 0 in order of submission.
-using Ticket = std::int32_t;
+using JobIndex = std::int32_t;
 
 inline constexpr TimePoint kNever = TimePoint::max();
 
 // What an order may know of a job.
-struct Standing {
-    Ticket job = 0;
+struct JobSnapshot {
+    JobIndex job = 0;
     std::int32_t gpus = 1;  // asked, and held while it runs
     bool runs = false;
     TimePoint submitted;
@@ -62,11 +62,11 @@ struct Rank {
     auto operator<=>(const Rank&) const = default;
 };
 
-enum class Happening { Submitted, Changed, Finished };
+enum class OrderEvent { Submitted, Changed, Finished };
 
 class Order {
   public:
-    struct Habits {
+    struct OrderTraits {
         bool pauses = true;  // a waiting job may take the GPUs of running ones behind it
         bool first_blocks = false;  // nobody overtakes the first waiting job
         // It notices changes only when something happens anywhere: notice(Changed) is called for
@@ -77,20 +77,20 @@ class Order {
 
     virtual ~Order() = default;
 
-    virtual Habits habits() const { return {}; }
-    virtual Rank rank(const Standing& job) const = 0;
+    virtual OrderTraits traits() const { return {}; }
+    virtual Rank rank(const JobSnapshot& job) const = 0;
     // When `job`, if it goes on running or waiting as it does, changes its rank against others.
-    virtual TimePoint next_change(const Standing& job) const {
+    virtual TimePoint next_change(const JobSnapshot& job) const {
         (void)job;
         return kNever;
     }
     // For orders with a memory; before anybody's rank is asked.
-    virtual void notice(Happening happening, const Standing& job) {
-        (void)happening;
+    virtual void notice(OrderEvent event, const JobSnapshot& job) {
+        (void)event;
         (void)job;
     }
     // GPUs have been handed out: who started and who was paused, each in order of rank.
-    virtual void settle(std::span<const Ticket> started, std::span<const Ticket> paused) {
+    virtual void settle(std::span<const JobIndex> started, std::span<const JobIndex> paused) {
         (void)started;
         (void)paused;
     }

@@ -22,8 +22,8 @@ using std::chrono::seconds;
 
 constexpr TimePoint kNow = base::at_ms(0) + hours(100);
 
-Standing waiting(Ticket job, std::int32_t gpus, Duration held = {}) {
-    Standing standing;
+JobSnapshot waiting(JobIndex job, std::int32_t gpus, Duration held = {}) {
+    JobSnapshot standing;
     standing.job = job;
     standing.gpus = gpus;
     standing.now = kNow;
@@ -31,14 +31,14 @@ Standing waiting(Ticket job, std::int32_t gpus, Duration held = {}) {
     return standing;
 }
 
-Standing running(Ticket job, std::int32_t gpus, Duration held = {}) {
-    Standing standing = waiting(job, gpus, held);
+JobSnapshot running(JobIndex job, std::int32_t gpus, Duration held = {}) {
+    JobSnapshot standing = waiting(job, gpus, held);
     standing.runs = true;
     standing.first_start = kNow - held;
     return standing;
 }
 
-Standing with_left(Standing standing, Duration left) {
+JobSnapshot with_left(JobSnapshot standing, Duration left) {
     standing.left = left;
     return standing;
 }
@@ -49,14 +49,14 @@ TEST_CASE("by arrival nobody is paused, and only strict order blocks") {
     const Arrival strict(Overtaking::None);
     CHECK(strict.rank(running(9, 1)) < strict.rank(waiting(1, 1)));
     CHECK(strict.rank(waiting(1, 1)) == strict.rank(waiting(2, 8)));
-    CHECK_FALSE(strict.habits().pauses);
-    CHECK(strict.habits().first_blocks);
-    CHECK_FALSE(Arrival(Overtaking::WhatFits).habits().first_blocks);
+    CHECK_FALSE(strict.traits().pauses);
+    CHECK(strict.traits().first_blocks);
+    CHECK_FALSE(Arrival(Overtaking::WhatFits).traits().first_blocks);
 }
 
 TEST_CASE("shortest first counts time, GPU time or GPUs; what is not known is last") {
-    const Standing wide = with_left(waiting(0, 8), minutes(1));
-    const Standing narrow = with_left(waiting(1, 1), minutes(2));
+    const JobSnapshot wide = with_left(waiting(0, 8), minutes(1));
+    const JobSnapshot narrow = with_left(waiting(1, 1), minutes(2));
     const Shortest by_time(Size::TimeLeft);
     const Shortest by_service(Size::ServiceLeft);
     CHECK(by_time.rank(wide) < by_time.rank(narrow));
@@ -80,18 +80,18 @@ TEST_CASE("a job goes down a level exactly when its GPU time reaches the thresho
 
 TEST_CASE("Tiresias as released demotes late, behind those who wait, and then lets it run on") {
     TiresiasReleased order;
-    for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 2));
+    for (const JobIndex job : {0, 1, 2}) order.notice(OrderEvent::Submitted, waiting(job, 2));
     CHECK(order.rank(waiting(0, 2)) < order.rank(waiting(1, 2)));
-    order.settle(std::vector<Ticket>{0, 1}, {});
+    order.settle(std::vector<JobIndex>{0, 1}, {});
     CHECK(order.rank(running(1, 2)) < order.rank(waiting(2, 2)));
     // 3,250 GPU-seconds are 1,625 s of two GPUs, yet at 1,000 s the next look is thought to be
     // (3250 - 1000) / 2 s away.
     CHECK(order.next_change(running(0, 2, seconds(1000))) == kNow + seconds(1125));
-    order.notice(Happening::Changed, running(0, 2, seconds(1625)));
+    order.notice(OrderEvent::Changed, running(0, 2, seconds(1625)));
     CHECK(order.rank(running(0, 2)).level == 1);
     CHECK(order.rank(waiting(2, 2)) < order.rank(running(0, 2)));
     // Paused from the front it goes before the others who wait.
-    order.settle({}, std::vector<Ticket>{1});
+    order.settle({}, std::vector<JobIndex>{1});
     CHECK(order.rank(waiting(1, 2)) < order.rank(waiting(2, 2)));
 }
 
@@ -109,17 +109,17 @@ TEST_CASE("Gittins: the cost is the GPU time to spend for the next completion") 
 
 TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a job is first") {
     FinishFair order({.gpus = 1});
-    const auto after = [](Duration waited, Ticket job, Duration left) {
-        Standing standing = with_left(waiting(job, 1), left);
+    const auto after = [](Duration waited, JobIndex job, Duration left) {
+        JobSnapshot standing = with_left(waiting(job, 1), left);
         standing.submitted = kNow;
         standing.now = kNow + waited;
         return standing;
     };
-    const Standing short_one = after({}, 0, hours(1));
-    const Standing long_one = after({}, 1, hours(2));
-    const Standing unknown = waiting(2, 1);
-    for (const Standing& job : {short_one, long_one, unknown}) {
-        order.notice(Happening::Submitted, job);
+    const JobSnapshot short_one = after({}, 0, hours(1));
+    const JobSnapshot long_one = after({}, 1, hours(2));
+    const JobSnapshot unknown = waiting(2, 1);
+    for (const JobSnapshot& job : {short_one, long_one, unknown}) {
+        order.notice(OrderEvent::Submitted, job);
     }
     CHECK(order.all_moved());
     CHECK(order.next_change(short_one) == kNow + minutes(5));
@@ -127,9 +127,9 @@ TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a j
     CHECK(order.rank(long_one) < order.rank(unknown));
     // Three jobs want one GPU: fair are three hours, and at worst 1.78 times that. The other runs.
     const auto is_first_after = [&](Duration waited) {
-        Standing other = after(waited, 1, hours(2) - minutes(30));
+        JobSnapshot other = after(waited, 1, hours(2) - minutes(30));
         other.runs = true;
-        order.notice(Happening::Changed, other);
+        order.notice(OrderEvent::Changed, other);
         CHECK(order.all_moved());
         return order.rank(short_one) < order.rank(other) && order.rank(short_one).level == 0;
     };
@@ -144,10 +144,10 @@ TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a j
 TEST_CASE("finish-fair: who alone would make everything last longer goes before the short ones") {
     const auto long_before_short = [](std::int64_t long_percent) {
         FinishFair order({.gpus = 2, .long_percent = long_percent});
-        for (Ticket job = 0; job < 8; ++job) {
-            Standing standing = with_left(waiting(job, 1), hours(job == 0 ? 8 : 1));
+        for (JobIndex job = 0; job < 8; ++job) {
+            JobSnapshot standing = with_left(waiting(job, 1), hours(job == 0 ? 8 : 1));
             standing.submitted = kNow;
-            order.notice(Happening::Submitted, standing);
+            order.notice(OrderEvent::Submitted, standing);
         }
         CHECK(order.all_moved());
         return order.rank(waiting(0, 1)) < order.rank(waiting(1, 1));

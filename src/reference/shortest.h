@@ -16,8 +16,8 @@ class Shortest final : public Order {
   public:
     explicit Shortest(Size size) : size_(size) {}
 
-    Habits habits() const override { return {.is_in_flow = size_ != Size::Gpus}; }
-    Rank rank(const Standing& job) const override {
+    OrderTraits traits() const override { return {.is_in_flow = size_ != Size::Gpus}; }
+    Rank rank(const JobSnapshot& job) const override {
         if (size_ == Size::Gpus) return {.key = job.gpus};
         if (!job.left) return {.key = std::numeric_limits<std::int64_t>::max()};
         return {.key = job.left->count() * (size_ == Size::ServiceLeft ? job.gpus : 1)};

@@ -19,11 +19,11 @@ namespace berth::reference {
 
 class TiresiasReleased final : public Order {
   public:
-    Habits habits() const override { return {.looks_at_every_event = true}; }
-    Rank rank(const Standing& job) const override;
-    TimePoint next_change(const Standing& job) const override;
-    void notice(Happening happening, const Standing& job) override;
-    void settle(std::span<const Ticket> started, std::span<const Ticket> paused) override;
+    OrderTraits traits() const override { return {.looks_at_every_event = true}; }
+    Rank rank(const JobSnapshot& job) const override;
+    TimePoint next_change(const JobSnapshot& job) const override;
+    void notice(OrderEvent event, const JobSnapshot& job) override;
+    void settle(std::span<const JobIndex> started, std::span<const JobIndex> paused) override;
 
   private:
     enum Part : std::int64_t { kInFront, kBehind };
@@ -33,10 +33,10 @@ class TiresiasReleased final : public Order {
         std::int64_t number = 0;
     };
 
-    Place& place(Ticket job) { return places_[static_cast<std::size_t>(job)]; }
+    Place& place(JobIndex job) { return places_[static_cast<std::size_t>(job)]; }
 
     std::vector<Place> places_;
-    std::vector<Ticket> demoted_;  // since the last settle
+    std::vector<JobIndex> demoted_;  // since the last settle
     std::int64_t last_ = 0;        // numbers given at the end of a part
     std::int64_t first_ = 0;       // numbers given in front of the waiting ones
 };

@@ -2,7 +2,7 @@
 //
 // Is this folder ours, and ours alone? Sockets, logs and memory of a server lie in folders that no
 // other user can change, or could have prepared: a folder with a known name in a world-writable
-// place may be somebody else's, or a link to root's files.
+// place may be another user's, or a link to root's files.
 // A Folder is open: what is checked is what is used, whatever its name leads to later.
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace berth::runtime {
 
 enum class Openness {
-    Private,  // mode 0700: nobody else can even look into it; made so where others could only look
+    Private,  // mode 0700: no other user can look into it; made so where others could only look
     Passable,  // others may pass through it to what they may use; they can change nothing
     Readable,  // made as a private one; what others may read of one that was there stays so
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What name has nobody else, and can nobody guess? For tokens, keys and incarnations.
+// Which name is unique, and cannot be guessed? For tokens, keys and incarnations.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace berth::runtime {
 
-// So many random bytes of the system, as twice as many hexadecimal digits. Errors: Unavailable.
+// Random bytes of the system, as twice as many hexadecimal digits. Errors: Unavailable.
 base::Result<std::string> random_name(std::size_t bytes);
 
 }  // namespace berth::runtime

@@ -55,7 +55,7 @@ base::Result<Listener> listen_at(const Folder& folder, const std::string& name, 
         listener.was_left = true;
         error = bind(listener.socket, address);
     }
-    // Until it listens nobody can connect.
+    // Until it listens no process can connect.
     if (error == 0 && ::fchmodat(folder.fd(), name.c_str(), mode, 0) != 0) error = errno;
     if (error == 0 && ::listen(listener.socket.get(), SOMAXCONN) != 0) error = errno;
     if (error == 0) return listener;

@@ -26,7 +26,7 @@ struct Listener {
 base::Result<Listener> listen_at(const Folder& folder, const std::string& name, SocketKind kind,
                                  mode_t mode);
 
-// A connection, not blocking. Errors: Unavailable (nobody listens, or too many wait),
+// A connection, not blocking. Errors: Unavailable (no listener, or too many wait),
 // Forbidden (another user listens there), Exhausted, Invalid.
 base::Result<Descriptor> connect_to(const std::string& path, SocketKind kind);
 

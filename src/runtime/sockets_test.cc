@@ -93,7 +93,7 @@ TEST_CASE("an address is a path: what would be an abstract name is none") {
           base::ErrorCode::Invalid);
 }
 
-TEST_CASE("another user who listens in its place is told nothing") {
+TEST_CASE("another user who listens in its place learns nothing") {
     if (::geteuid() != 0) {
         MESSAGE("skipped: only root can become another user");
         return;

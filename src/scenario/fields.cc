@@ -476,9 +476,9 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
     }
     Readers readers{{"profile", into_text(profile)}};
     for (const model::PolicySetting& setting : model::policy_settings()) {
-        readers[std::string(setting.name)] = [&](const std::string& text) {
-            return setting.read(policy, text);
-        };
+        const auto read = [&](const std::string& text) { return setting.read(policy, text); };
+        readers[std::string(setting.name)] = read;
+        if (!setting.formerly.empty()) readers[std::string(setting.formerly)] = read;
     }
     BERTH_TRY_VOID(read_values(command, readers, nullptr));
     return policy;

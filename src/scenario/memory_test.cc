@@ -43,7 +43,7 @@ namespace {
 class Crowd {
   public:
     explicit Crowd(std::uint64_t seed) : dice_(seed) {
-        play("policy min_run=40s order=levels");
+        play("policy min_runtime=40s order=levels");
         for (int node = 0; node < 6; ++node) play("node n" + std::to_string(node) + " gpus=8");
         for (const char* project : {"a", "b", "c"}) {
             play("project " + std::string(project) + " quota=16");

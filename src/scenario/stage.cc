@@ -6,9 +6,9 @@
 #include <charconv>
 #include <string_view>
 
-#include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
 #include "lifecycle/invariants.h"
+#include "lifecycle/plan_events.h"
 #include "scenario/fields.h"
 #include "scenario/render.h"
 #include "scheduling/decide.h"

@@ -35,7 +35,7 @@ enum class FrameType : std::uint16_t {
     Frozen = 6,  //   to a server: the FreezerAnswer of freezing.h; it is off its GPUs, alive
     Resume = 7,  // to the supervisor, from a server: GpuLists, where it goes on
     Park = 8,  //   off its GPUs until Resume, its processes running on
-    Idle = 9,  // to a server: no call to a GPU for so many milliseconds
+    Idle = 9,  // to a server: no call to a GPU for this many milliseconds
     Waking = 10,  //   parked, it makes one, which waits for Resume
     Note = 11,  // to the supervisor, from a server: a line for the log of its first task
     Waiting = 12,  // to a server: nothing of it runs yet, and why; it is tried again
@@ -47,7 +47,7 @@ enum class FrameType : std::uint16_t {
     OutputClosed = 21,  //   the client's stdout (1) or stderr (2) takes no more
     Output = 32,  // to a client: bytes of a task's stdout or terminal
     ErrorOutput = 33,  //   bytes of a task's stderr
-    InputTaken = 34,  //   so many bytes of input were taken
+    InputTaken = 34,  //   number of bytes of input that were taken
     InputClosed = 35,  //   task 0 has closed its stdin
     Refused = 36,  //   why; the connection is then closed
     Freeze = 48,  // to the freezer, from a supervisor: FreezeRequest of freezing.h

@@ -3,7 +3,7 @@
 // What do all processes of an attempt have in common, whatever they do to their environment,
 // session and parents? A limit that processes inherit and that the kernel has not used since Linux
 // 2.4.25 (RLIMIT_LOCKS, getrlimit(2)). A supervisor sets it before it starts anything, to a number
-// of its attempt; it is told from /proc/PID/limits. A process can take it off on purpose: this
+// of its attempt; /proc/PID/limits shows it. A process can take it off on purpose: this
 // finds what was left behind when everything above it was killed, and does not hold what hides.
 #pragma once
 

@@ -25,7 +25,7 @@ struct TaskOrder {
     int local_tasks = 1;               // of this job on the same node
     int node_rank = 0;
     std::string gpu_indices;           // "0,3", of its node; empty = no GPU
-    std::string visible_devices = {};  // the same as programs are told, or UUIDs
+    std::string visible_devices = {};  // as programs see them, or UUIDs
     std::string group = {};            // of the gang; empty = it has none
     std::string control_group = {};    // folder of the one it joins; empty = none
     std::vector<std::string> environment = {};  // for this task, before the job's own

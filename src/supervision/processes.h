@@ -31,7 +31,7 @@ constexpr bool is_caught(std::uint64_t mask, int signal) {
 bool is_living(pid_t pid);
 
 // Whether none of its threads runs any more, or it is gone: what it held is given back or about to
-// be, and nobody listens to it.
+// be, and no process listens to it.
 bool is_leaving(pid_t pid);
 
 // The process above it, also where it has ended and waits to be reaped; 0 when it is gone.

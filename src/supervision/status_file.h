@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of an attempt? Its status file answers, whoever is alive to ask:
+// What became of an attempt? Its status file answers, whichever process is alive to ask:
 //   the file is locked (flock)          its supervisor lives
 //   no "starting" line                  nothing of the user's was ever run
 //   an "exit" line                      how it ended

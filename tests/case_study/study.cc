@@ -11,7 +11,7 @@ namespace {
 
 using simulation::CoreExperiment;
 using simulation::CoreReplay;
-using simulation::Stay;
+using simulation::RunInterval;
 using simulation::TraceJob;
 
 constexpr double kMsPerHour = 3600.0 * 1000;
@@ -27,12 +27,12 @@ Work work_in_window(const CoreExperiment& experiment, const CoreReplay& run) {
     const base::TimePoint end = base::at_ms(kWindow / std::chrono::milliseconds(1));
     std::vector<bool> has_run(experiment.trace.size());
     Work work;
-    for (std::size_t at = 0; at < run.replay.stays.size(); ++at) {
-        const Stay& stay = run.replay.stays[at];
-        const auto number = static_cast<std::size_t>(stay.job);
+    for (std::size_t at = 0; at < run.replay.intervals.size(); ++at) {
+        const RunInterval& interval = run.replay.intervals[at];
+        const auto number = static_cast<std::size_t>(interval.job);
         const TraceJob& job = experiment.trace[number];
         const base::TimePoint from =
-            stay.from + (has_run[number] ? experiment.restart_cost : base::Duration{});
+            interval.from + (has_run[number] ? experiment.restart_cost : base::Duration{});
         has_run[number] = true;
         const base::Duration worked = std::min(run.asked[at], end) - std::min(from, end);
         const double gpu_ms =

@@ -35,8 +35,9 @@ TEST_CASE("settings survive a crash, from the log and from a snapshot") {
         INFO(has_snapshot);
         World world;
         world.run("a", 2);
-        REQUIRE(world.set_policy({{"moves", "0"}, {"order", "age"}, {"min_run", "90m"}}));
-        REQUIRE(world.set_policy({{"min_run", "1h"}, {"moves", {}}}));
+        REQUIRE(world.set_policy(
+            {{"consolidation_max_jobs", "0"}, {"order", "age"}, {"min_runtime", "90m"}}));
+        REQUIRE(world.set_policy({{"min_runtime", "1h"}, {"consolidation_max_jobs", {}}}));
         world.run("b", 2);
         const model::Policy wanted = world.controller->policy();
         CHECK(wanted.min_run == Duration{3'600'000});
@@ -48,7 +49,7 @@ TEST_CASE("settings survive a crash, from the log and from a snapshot") {
         CHECK(world.controller->policy() == wanted);
         CHECK(world.controller->started_policy() == model::berth_policy());
         CHECK(world.dump() == before);
-        REQUIRE(world.set_policy({{"min_run", {}}, {"order", {}}}));
+        REQUIRE(world.set_policy({{"min_runtime", {}}, {"order", {}}}));
         CHECK(world.controller->policy() == model::berth_policy());
         world.restart();
         CHECK(world.controller->policy() == model::berth_policy());
@@ -57,7 +58,7 @@ TEST_CASE("settings survive a crash, from the log and from a snapshot") {
 
 TEST_CASE("what is set goes before what the server is started with, what is not follows it") {
     World world(model::classic_policy());
-    REQUIRE(world.set_policy({{"moves", "3"}}));
+    REQUIRE(world.set_policy({{"consolidation_max_jobs", "3"}}));
     model::Policy wanted = model::classic_policy();
     wanted.moves_max = 3;
     CHECK(world.controller->policy() == wanted);
@@ -69,22 +70,23 @@ TEST_CASE("what is set goes before what the server is started with, what is not 
 
 TEST_CASE("what changes nothing is no event") {
     World world;
-    REQUIRE(world.set_policy({{"min_run", "90m"}}));
-    CHECK(world.controller->state().policy.at("min_run") == "1h30m");
-    REQUIRE(world.set_policy({{"min_run", "1h30m"}, {"hold", {}}}));
+    REQUIRE(world.set_policy({{"min_runtime", "90m"}}));
+    CHECK(world.controller->state().policy.at("min_runtime") == "1h30m");
+    REQUIRE(world.set_policy({{"min_runtime", "1h30m"}, {"reservation_hold", {}}}));
     REQUIRE(world.set_policy({}));
     CHECK(world.count("policy_set") == 1);
     // Said, it holds whatever the server is started with later.
-    REQUIRE(world.set_policy({{"hold", "30s"}}));
+    REQUIRE(world.set_policy({{"reservation_hold", "30s"}}));
     CHECK(world.count("policy_set") == 2);
 }
 
 TEST_CASE("one setting that cannot be refuses them all") {
     World world;
-    const auto bad = world.set_policy({{"hold", "1m"}, {"moves", "-1"}});
+    const auto bad =
+        world.set_policy({{"reservation_hold", "1m"}, {"consolidation_max_jobs", "-1"}});
     REQUIRE_FALSE(bad.has_value());
     CHECK(bad.error().code == ErrorCode::Invalid);
-    const auto unknown = world.set_policy({{"hold", "1m"}, {"move", "1"}});
+    const auto unknown = world.set_policy({{"reservation_hold", "1m"}, {"move", "1"}});
     REQUIRE_FALSE(unknown.has_value());
     CHECK(unknown.error().code == ErrorCode::NotFound);
     CHECK_FALSE(world.set_policy({{"move", {}}}));

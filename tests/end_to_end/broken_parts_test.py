@@ -54,7 +54,7 @@ class BrokenParts(unittest.TestCase):
         return root
 
     def server(self, root, *flags):
-        return Server("--gpus", "sim:2x16G", "--min-run", "0", *flags, programs=root / "bin")
+        return Server("--gpus", "sim:2x16G", "--min-runtime", "0", *flags, programs=root / "bin")
 
     def refused(self, server, **spec):
         with self.assertRaises(Refused) as refusal:

@@ -242,7 +242,7 @@ class Verbs(ServerCase):
 
     def test_what_was_understood_is_said(self):
         notice = self.berth("submit", "-g", "2", "--", "true").stderr
-        self.assertRegex(notice, r"2 GPUs \| project default \| train \| .* \| may be paused")
+        self.assertRegex(notice, r"2 GPUs \| project default \| train \| .* \| preemptible")
 
     def test_a_dry_run_says_what_would_happen(self):
         self.assertEqual(self.out("submit", "--dry-run", "--", "true"), "would start now\n")
@@ -267,7 +267,8 @@ class Verbs(ServerCase):
         self.assertRegex(self.out("projects"), r"(?m)^  vision +2  guaranteed +- ")
         self.berth("project", "create", "vision", code=1)
         crowded = self.berth("project", "set", "research", "--quota", "999",
-                             "--delay", "5m", "--reclaim-run", "1h")
+                             "--preemption-delay", "5m",
+                             "--reclaim-min-runtime", "1h")
         self.assertIn("project research changed", crowded.stdout)
         self.assertRegex(crowded.stderr, r"note: the quotas in pool default sum to [0-9]+ GPUs, ")
         self.out("project", "set", "research", "--quota", "6")
@@ -299,7 +300,7 @@ class Verbs(ServerCase):
                 (["why", "12"], 127, "12"),
                 (["run"], 124, "berth run -g 2"),
                 (["cancel"], 124, "berth cancel JOB..."),
-                (["logs", "1", "2"], 124, 'unexpected "2"'),
+                (["logs", "1", "2"], 124, 'unexpected argument: "2"'),
                 (["help", "exit-code"], 124, "exit-codes")):
             result = self.berth(*words, code=code)
             self.assertEqual(result.stdout, "")
@@ -427,15 +428,15 @@ jobs:
         self.berth("plan", "--state", "missing.yaml", code=2)
         self.berth("plan", code=124)
 
-    def test_scenarios_hold_differ_and_are_updated(self):
+    def test_scenarios_pass_fail_and_are_updated(self):
         begin = "node n0 gpus=2\nproject p quota=1\nsubmit p/a gpus=2\ndecide\n"
         self.write("good.scn", begin + "> start p/a n0:0-1\n")
         self.write("bad.scn", begin + "> start p/a n0:0\n")
         self.write("broken.scn", "nonsense\n")
-        self.assertIn("1 hold, 0 differ", self.berth("scenario", "good.scn").stdout)
+        self.assertIn("1 passed, 0 failed", self.berth("scenario", "good.scn").stdout)
         result = self.berth("scenario", "good.scn", "bad.scn", code=1)
         self.assertIn("start p/a n0:0-1", result.stdout)
-        self.assertIn("1 hold, 1 differ", result.stdout)
+        self.assertIn("1 passed, 1 failed", result.stdout)
         self.assertIn("broken.scn", self.berth("scenario", "broken.scn", code=2).stderr)
         self.berth("scenario", "--update", "bad.scn")
         self.berth("scenario", "bad.scn")

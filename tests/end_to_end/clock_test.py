@@ -25,7 +25,8 @@ class TheClock(unittest.TestCase):
             environment={"LD_PRELOAD": build_wall_clock(folder),
                          "BERTH_TEST_WALL_CLOCK": str(self.offset)})
         self.enterContext(self.server)
-        self.server.berth("project", "create", "owner", "--quota", "1", "--delay", f"{DELAY}s")
+        self.server.berth("project", "create", "owner", "--quota", "1",
+                          "--preemption-delay", f"{DELAY}s")
         self.server.berth("project", "create", "guest", "--quota", "0")
 
     def set_clock(self, seconds):

@@ -18,7 +18,7 @@ STARTED = re.compile(r"attempt (\d+) rank (\d+) of (\d+) from (\d+)")
 
 
 class Elastic(ServerCase):
-    FLAGS = ("--gpus", "sim:8x80G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:8x80G", "--min-runtime", "0")
 
     def tasks(self, job):
         return len(self.server.get(f"jobs/{job}")["tasks"])

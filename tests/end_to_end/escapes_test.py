@@ -37,7 +37,7 @@ BY_PATH = str(SOFTWARE / "libcuda.so.1")
 
 
 class Escapes(ServerCase):
-    FLAGS = ("--gpus", "sim:2x16G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:2x16G", "--min-runtime", "0")
 
     def taker(self, driver, gib, device=0):
         return [sys.executable, "-c", TAKER, driver, str(gib), str(device)]

@@ -76,7 +76,7 @@ class Foresight(ServerCase):
         self.submit("-p", "nlp", "-g", "4")
         lines = self.out("fairshare", "nlp").splitlines()
         title = re.match(r"nlp is entitled to (\S+) GPUs? of the pool default now", lines[0])
-        divided = re.match(r"the pool default has (\S+) to divide; quotas take (\S+), (\S+) is "
+        divided = re.match(r"the pool default has (\S+) to divide: quotas get (\S+), (\S+) is "
                            r"surplus", lines[2])
         total, quotas, surplus = map(float, divided.groups())
         rows = {}
@@ -163,13 +163,13 @@ class Foresight(ServerCase):
         self.assertIn('"as_listed": true', self.out("plan", "--export"))
 
     def test_an_exported_state_says_how_the_policy_is_set(self):
-        self.out("policy", "set", "min_run=90m", "moves=0")
+        self.out("policy", "set", "min_runtime=90m", "consolidation_max_jobs=0")
         exported = json.loads(self.out("plan", "--export"))
         self.assertEqual(exported["profile"], "berth")
-        self.assertEqual(exported["policy"]["min_run"], "1h30m")
-        self.assertEqual(exported["policy"]["moves"], "0")
-        self.out("policy", "reset", "min_run", "moves")
-        self.assertNotIn("min_run", json.loads(self.out("plan", "--export")).get("policy", {}))
+        self.assertEqual(exported["policy"]["min_runtime"], "1h30m")
+        self.assertEqual(exported["policy"]["consolidation_max_jobs"], "0")
+        self.out("policy", "reset", "min_runtime", "consolidation_max_jobs")
+        self.assertNotIn("min_runtime", json.loads(self.out("plan", "--export")).get("policy", {}))
 
 
 if __name__ == "__main__":

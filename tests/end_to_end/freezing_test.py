@@ -31,7 +31,7 @@ GPU = 16 << 10
 
 
 class Freezing(ServerCase):
-    FLAGS = ("--gpus", "sim:2x16G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:2x16G", "--min-runtime", "0")
 
     def counter(self, until, *words, **spec):
         command = [sys.executable, "-c", COUNTER, str(until), *words]

@@ -44,7 +44,7 @@ GIB = 1 << 30
 
 
 class Lending(ServerCase):
-    FLAGS = ("--gpus", "sim:1x24G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:1x24G", "--min-runtime", "0")
 
     def program(self, gib, *words, promised, most=0, **spec):
         command = [sys.executable, "-c", PROGRAM, str(gib), *words]

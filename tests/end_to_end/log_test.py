@@ -270,7 +270,7 @@ class CopiesAndChecks(ServerCase):
 class AnotherOrder(ServerCase):
     """The order of jobs follows from the log, however the server is started again."""
 
-    FLAGS = ("--gpus", "sim:64x80G", "--min-run", "0", "--snapshot-events", "5")
+    FLAGS = ("--gpus", "sim:64x80G", "--min-runtime", "0", "--snapshot-events", "5")
 
     def receipts(self, job):
         return [line for line in self.server.berth("why", str(job), "--paused",

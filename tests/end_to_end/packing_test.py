@@ -117,7 +117,7 @@ class Packing(ServerCase):
         eventually(lambda: not self.place(jobs[1]))
         page = self.server.berth("show", str(jobs[1])).stdout
         self.assertIn("together they got less done than one after the other", page)
-        self.assertRegex(page, "packed +no more")
+        self.assertRegex(page, "packed +no longer")
         third = self.train("vit", steps=10)
         self.server.wait(self.server.submit(["true"], gpus=0)["id"])  # decided after it
         self.assertFalse(self.place(third))

@@ -66,7 +66,7 @@ CONTEXT = 400
 
 
 class ParkingCase(ServerCase):
-    FLAGS = ("--gpus", "sim:2x16G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:2x16G", "--min-runtime", "0")
 
     def setUp(self):
         super().setUp()
@@ -260,7 +260,7 @@ time.sleep(1000)
 
 
 class ParkingOnOneOfMany(ParkingCase):
-    FLAGS = ("--gpus", "sim:8x2x16G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:8x2x16G", "--min-runtime", "0")
 
     def freezers(self):
         socket = f"{self.server.data}/run/freezer-".encode()

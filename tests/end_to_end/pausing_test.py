@@ -14,7 +14,7 @@ echo "done $count"
 
 
 class Pausing(ServerCase):
-    FLAGS = ("--gpus", "sim:8x80G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:8x80G", "--min-runtime", "0")
 
     def test_a_paused_job_goes_on_where_it_was(self):
         job = self.shell(COUNTER % 60)
@@ -71,7 +71,7 @@ class Pausing(ServerCase):
 
 
 class Moving(ServerCase):
-    FLAGS = ("--gpus", "sim:2x80G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:2x80G", "--min-runtime", "0")
 
     def test_a_job_in_the_way_restarts_at_another_gpu_with_its_next_attempt(self):
         half = {"share": 0.5}

@@ -7,7 +7,7 @@ from server_case import Refused, ServerCase, main
 
 
 class Policy(ServerCase):
-    FLAGS = ("--gpus", "sim:2x4x80G", "--min-run", "7m")
+    FLAGS = ("--gpus", "sim:2x4x80G", "--min-runtime", "7m")
 
     def berth(self, *words, code=0):
         result = self.server.berth(*words, check=False)
@@ -31,34 +31,35 @@ class Policy(ServerCase):
     def test_a_setting_holds_from_the_next_decision_on_and_after_a_crash(self):
         first = self.node_of_next_job()
         self.assertEqual(self.node_of_next_job(), first)
-        self.assertEqual(self.berth("policy", "set", "train=spread", "min_run=90m"),
-                         "train is spread, was binpack\nmin_run is 1h30m, was 7m\n")
+        self.assertEqual(self.berth("policy", "set", "train=spread", "min_runtime=90m"),
+                         "train is spread, was binpack\nmin_runtime is 1h30m, was 7m\n")
         self.assertNotEqual(self.node_of_next_job(), first)
-        self.assertEqual(self.value("min_run"), ("1h30m", "7m", True))
+        self.assertEqual(self.value("min_runtime"), ("1h30m", "7m", True))
 
         self.server.kill()
-        self.assertIn("min_run=1h30m, train=spread", self.server.up())
-        self.assertEqual(self.value("min_run"), ("1h30m", "7m", True))
+        self.assertIn("min_runtime=1h30m, train=spread", self.server.up())
+        self.assertEqual(self.value("min_runtime"), ("1h30m", "7m", True))
         self.assertEqual(self.value("train"), ("spread", "binpack", True))
         self.berth("down")
         self.server.up()  # from the snapshot
-        self.assertEqual(self.value("min_run"), ("1h30m", "7m", True))
+        self.assertEqual(self.value("min_runtime"), ("1h30m", "7m", True))
 
-        self.assertEqual(self.berth("policy", "reset", "min_run"),
-                         "min_run is 7m, was 1h30m (what the server was started with)\n")
+        self.assertEqual(self.berth("policy", "reset", "min_runtime"),
+                         "min_runtime is 7m, was 1h30m (startup value)\n")
         self.server.kill()
         self.server.up()
-        self.assertEqual(self.value("min_run"), ("7m", "7m", False))
+        self.assertEqual(self.value("min_runtime"), ("7m", "7m", False))
         self.assertEqual(self.value("train"), ("spread", "binpack", True))
 
     def test_who_set_what_is_in_the_log(self):
-        self.berth("policy", "set", "moves=0")
-        self.berth("policy", "reset", "moves")
+        self.berth("policy", "set", "grace=90s")
+        self.berth("policy", "reset", "grace")
         events = [event for event in self.server.get("events?after=0")["items"]
                   if event["type"] == "policy_set"]
-        self.assertEqual([event["settings"] for event in events], [{"moves": "0"}, {"moves": None}])
+        self.assertEqual([event["settings"] for event in events],
+                         [{"grace": "1m30s"}, {"grace": None}])
         self.assertNotIn("machine", {event["actor"] for event in events})
-        self.assertIn("policy: moves=0", self.berth("events"))
+        self.assertIn("policy: grace=1m30s", self.berth("events"))
 
     def test_every_setting_is_documented_shown_and_takes_the_value_it_shows(self):
         settings = self.settings()
@@ -78,33 +79,43 @@ class Policy(ServerCase):
             self.assertRegex(scenarios.read_text(), rf"(?m)^\| .*`{name}`.* \|")
         listed = json.loads(self.berth("policy", "show", "--json"))["settings"]
         self.assertEqual([setting["name"] for setting in listed], list(settings))
-        self.assertEqual(self.berth("policy", "show", "moves", "-q"), "moves\n")
+        self.assertEqual(self.berth("policy", "show", "grace", "-q"), "grace\n")
 
     def test_what_cannot_be_is_refused_and_changes_nothing(self):
         before = self.server.get("status")["sequence"]
         for code, words, why in (
-                (127, "set min-run=10m", 'no setting "min-run", did you mean "min_run"?'),
+                (127, "set min-runtime=1m", 'did you mean "min_runtime"?'),
                 (127, "set profile=classic", 'no setting "profile"'),
-                (127, "reset mvoes", 'did you mean "moves"?'),
-                (127, "show mvoes", 'did you mean "moves"?'),
-                (124, "set moves=-1", "moves: wanted a whole number from 0 to 1000"),
-                (124, "set hold=1m moves=many", "moves: wanted a whole number"),
+                (127, "reset graec", 'did you mean "grace"?'),
+                (127, "show graec", 'did you mean "grace"?'),
+                (124, "set usage_weight=-1", "usage_weight: wanted a number from 0 to 1000"),
+                (124, "set reservation_hold=1m consolidation_max_jobs=many",
+                 "consolidation_max_jobs: wanted a whole number"),
                 (124, "set waste_budget=2", "wanted a number from 0 to 1"),
                 (124, "set grace=1h", "wanted a time from 0s to 10m"),
-                (124, "set moves", "wanted NAME=VALUE"),
-                (124, "set moves=", "wanted NAME=VALUE"),
-                (124, "set moves=1 moves=2", "twice")):
+                (124, "set grace", "wanted NAME=VALUE"),
+                (124, "set grace=", "wanted NAME=VALUE"),
+                (124, "set min_run=1m min_runtime=2m", "twice")):
             self.assertIn(why, self.berth("policy", *words.split(), code=code))
-        for status, body in ((404, {"mvoes": 1}), (400, {"moves": True}), (400, {"moves": [1]}),
-                             (400, {"moves": 1.5}), (400, [])):
+        for status, body in ((404, {"graec": 1}), (400, {"grace": True}), (400, {"grace": [1]}),
+                             (400, {"train": 1.5}), (400, [])):
             with self.assertRaises(Refused) as refused:
                 self.server.request("PUT", "policy", body)
             self.assertEqual(refused.exception.status, status, body)
         self.assertEqual(self.server.get("status")["sequence"], before)
-        self.server.request("PUT", "policy", {"moves": 1, "hold": None})
-        self.assertEqual(self.value("moves"), ("1", "16", True))
-        self.server.request("PUT", "policy", {"moves": 1})  # as it is: no event
+        self.server.request("PUT", "policy", {"consolidation_max_jobs": 1, "grace": None})
+        self.assertEqual(self.value("consolidation_max_jobs"), ("1", "16", True))
+        self.server.request("PUT", "policy", {"consolidation_max_jobs": 1})  # as it is: no event
         self.assertEqual(self.server.get("status")["sequence"], before + 1)
+
+    def test_the_names_of_the_last_release_are_still_taken(self):
+        self.assertEqual(self.berth("policy", "set", "moves=3"),
+                         "consolidation_max_jobs is 3, was 16\n")
+        self.assertEqual(self.berth("policy", "show", "moves", "-q"), "consolidation_max_jobs\n")
+        self.server.request("PUT", "policy", {"hold": "45s"})
+        self.assertEqual(self.value("reservation_hold"), ("45s", "30s", True))
+        self.berth("policy", "reset", "moves", "hold")
+        self.assertEqual(self.value("consolidation_max_jobs"), ("16", "16", False))
 
 
 if __name__ == "__main__":

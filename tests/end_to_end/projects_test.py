@@ -54,7 +54,7 @@ class Projects(ServerCase):
                 (127, "run -p visoin -- true", 'does not exist, did you mean "vision"?'),
                 (127, "run -p other -- true", "berth project create other"),
                 (127, "project use visoin", 'did you mean "vision"?'),
-                (124, "project create lab/x", 'no slash, found "lab/x"'),
+                (124, "project create lab/x", 'without a slash, found "lab/x"'),
                 (124, "project delete vision", "project has ls, create, set, rm or use")):
             self.assertIn(why, self.berth(*words.split(), code=code))
         self.assertEqual(self.names(), before)

@@ -156,8 +156,8 @@ class TheServer(ServerCase):
             told = subprocess.run([*berth, *words], env={"PATH": os.environ["PATH"]}, text=True,
                                   capture_output=True, timeout=PATIENCE)
             self.assertEqual(told.returncode, 124)
-            self.assertIn("HOME is not set, and the system does not know user 54321; say where the "
-                          "data is by --data or BERTH_DATA", told.stderr)
+            self.assertIn("HOME is not set, and the system does not know user 54321; name the "
+                          "data directory with --data or BERTH_DATA", told.stderr)
 
     def test_a_path_that_is_too_long_is_refused_with_what_to_do(self):
         above = self.server.data.parent / (self.server.data.name + "-long")

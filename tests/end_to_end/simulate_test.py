@@ -141,10 +141,10 @@ class Simulating(ServerCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 return done
 
-            policies = json.loads(simulate("--policy", "classic,learned:moves=0:tail=20",
+            policies = json.loads(simulate("--policy", "classic,learned:grace=50s:tail=20",
                                            "--json").stdout)
             self.assertEqual([run["policy"] for run in policies],
-                             ["classic", "learned:moves=0:tail=20"])
+                             ["classic", "learned:grace=50s:tail=20"])
             for run in policies:
                 self.assertEqual(run["longest_in_quota_wait_s"], 30)
                 a, b = run["projects"]
@@ -166,15 +166,15 @@ class Simulating(ServerCase):
             self.assertIn("order of their own: a age.", simulate("-o", "html").stdout)
             a, b = json.loads(simulate("--json").stdout)[0]["projects"]
             self.assertEqual((a["own_order"], b["own_order"]), ("age", None))
-            (path / "lab.yaml").write_text(lab + "policy: {moves: 0, order.hysteresis: 16}\n")
+            (path / "lab.yaml").write_text(lab + "policy: {grace: 50s, order.hysteresis: 16}\n")
             refused = simulate(code=2).stderr
             self.assertIn('"profile" and "policy" say nothing here', refused)
-            self.assertIn("--policy learned:moves=0:order.hysteresis=16", refused)
-            simulate("--policy", "learned:moves=0:order.hysteresis=16", code=2)
+            self.assertIn("--policy learned:grace=50s:order.hysteresis=16", refused)
+            simulate("--policy", "learned:grace=50s:order.hysteresis=16", code=2)
             (path / "lab.yaml").write_text(lab + "profile: classic\n")
             self.assertIn("--policy classic,", simulate(code=2).stderr)
             (path / "lab.yaml").write_text(lab)
-            simulate("--policy", "learned:moves=0:order.hysteresis=16")
+            simulate("--policy", "learned:grace=50s:order.hysteresis=16")
             (path / "lab.yaml").write_text(
                 lab.replace("b, quota: 1", "b, quota: 1, kind: fixed"))
             (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,2,a\n0,1,1,b\n")

@@ -52,7 +52,7 @@ print("and has", torch.ones(1 << 20, device="cuda").numel())
 
 
 class Torch(ServerCase):
-    FLAGS = ("--gpus", "sim:2x16G", "--min-run", "0")
+    FLAGS = ("--gpus", "sim:2x16G", "--min-runtime", "0")
 
     def words(self, text, *words):
         return [PYTHON, "-W", "ignore", "-c", text, *map(str, words)]

@@ -299,6 +299,69 @@ class Commits(fixture.TreeTest):
                 self.assertIn(words, said)
 
 
+class Text(fixture.TreeTest):
+    LIST = ("word evicts|evicted : preempts\nword so long : for this time\n"
+            "term Likeness : shape\nname hunt : RoomQuery\n")
+
+    def list_words(self, left=""):
+        self.write("tools/banned-words.txt", self.LIST + left)
+
+    def test_a_banned_word_is_found_in_comments_texts_and_documents(self):
+        self.list_words()
+        for path, text in {
+            "src/model/job.h": "int job();  // Evicted\n",
+            "src/model/job.cc": 'const char* a = "a job evicts";\n',
+            "docs/concepts.md": "A job is evicted.\n",
+            "tests/scenarios/a.scn": "# a wait so\n# long\n",
+            "README.md": "evicted\n",
+        }.items():
+            with self.subTest(path):
+                self.write(path, text)
+                self.assert_stops(self.check("check-text"), f"{path}:1: ")
+                (self.root / path).unlink()
+
+    def test_the_finding_says_what_to_write(self):
+        self.list_words()
+        self.write("docs/concepts.md", "\nEvicted.\n")
+        self.assert_stops(self.check("check-text"),
+                          'docs/concepts.md:2: "Evicted": write preempts')
+
+    def test_a_term_is_banned_as_it_is_written_and_a_name_in_the_code_of_the_core(self):
+        self.list_words()
+        self.write("src/model/job.cc", "int hunt;  // in all likeness\n")
+        self.write("src/cluster/job.cc", 'int hunter;  // a hunt\nconst char* a = "hunt";\n')
+        self.assert_passes(self.check("check-text"))
+        self.write("src/cluster/job.cc", "int hunt;\n")
+        self.assert_stops(self.check("check-text"), "src/cluster/job.cc:1: \"hunt\"")
+        self.write("src/cluster/job.cc", "Likeness a;\n")
+        self.assert_stops(self.check("check-text"), "src/cluster/job.cc:1: \"Likeness\"")
+
+    def test_a_folder_has_as_many_as_it_is_allowed_and_no_more_or_less(self):
+        self.write("src/cli/pages/job.h", "// evicted, evicted\n")
+        self.list_words("left 1 src/cli\n")
+        self.assert_stops(self.check("check-text"), "src/cli: 2 banned words, at most 1")
+        self.list_words("left 2 src/cli\n")
+        self.assert_passes(self.check("check-text"))
+        self.list_words("left 3 src/cli\n")
+        self.assert_stops(self.check("check-text"), "src/cli: 2 banned words, "
+                          "tools/banned-words.txt says 3: lower it")
+
+    def test_history_keeps_its_words(self):
+        self.list_words()
+        self.write("CHANGELOG.md", "evicted\n")
+        self.write("docs/adr/0001-words.md", "evicted\n")
+        self.assert_passes(self.check("check-text"))
+
+    def test_lowering_never_raises_a_number(self):
+        self.write("src/cli/job.h", "// evicted\n")
+        self.write("src/api/job.h", "// evicted, evicted\n")
+        self.list_words("left 3 src/cli\nleft 1 src/api\nleft 7 src/gone\n")
+        self.check("check-text", "--lower")
+        lines = (self.root / "tools/banned-words.txt").read_text().splitlines()
+        self.assertEqual([line for line in lines if line.startswith("left ")],
+                         ["left 1 src/api", "left 1 src/cli"])
+
+
 class Docs(fixture.TreeTest):
     ADR = "# 0001: words\n\n## Context\n\n## Decision\n\n## Consequences\n\n## Alternatives\n"
 

@@ -87,9 +87,10 @@ WRONG = [
     ("Policy", "default", {"levels": list("abcdefghi")}, "spec.levels",
      "must have at most 8 items"),
     ("Policy", "default", {"settings": {"movse": "3"}}, "spec.settings.movse", "unknown field"),
-    ("Policy", "default", {"settings": {"moves": 3}}, "spec.settings.moves",
+    ("Policy", "default", {"settings": {"usage_weight": 3}}, "spec.settings.usage_weight",
      "must be of type string"),
-    ("Policy", "default", {"settings": {"moves": "1001"}}, "spec.settings.moves",
+    ("Policy", "default", {"settings": {"backfill_reservations": "1001"}},
+     "spec.settings.backfill_reservations",
      "wanted a whole number from 0 to 1000"),
     ("Policy", "default", {"settings": {"order.tail": "-1"}}, "spec.settings.order.tail",
      "wanted a whole number from 0 to 50"),
@@ -97,7 +98,8 @@ WRONG = [
      "wanted a time such as 90s, 5m or 1h30m, at most 10m"),
     ("Policy", "default", {"settings": {"usage_half_life": "0s"}}, "spec.settings.usage_half_life",
      "from 1ms to 365d"),
-    ("Policy", "default", {"settings": {"priced_moves": "maybe"}}, "spec.settings.priced_moves",
+    ("Policy", "default", {"settings": {"consolidation_priced": "maybe"}},
+     "spec.settings.consolidation_priced",
      'supported values: "yes", "no"'),
     ("Policy", "default", {"settings": {"waste_budget": "1.5"}}, "spec.settings.waste_budget",
      "wanted a number from 0 to 1 with at most three decimals, or none"),
@@ -134,10 +136,10 @@ RIGHT_POOLS = {
              {"labels": {"example.org/gpu": "H100", "zone": ""}, "spares": "default",
               "exchange": {"H100": 1000, "B200": 0.001}}),
 }
-SETTINGS = {"order": "levels", "order.tail": "50", "min_run": "0s", "grace": "10m",
+SETTINGS = {"order": "levels", "order.tail": "50", "min_runtime": "0s", "grace": "10m",
             "waste_budget": "0.125", "park_after": "never", "stale_grace": "never",
-            "usage_weight": "1000", "priced_moves": "no", "usage_half_life": "1ms",
-            "escaped": "end", "train": "spread", "hold": "1d12h"}
+            "usage_weight": "1000", "consolidation_priced": "no", "usage_half_life": "1ms",
+            "escaped": "end", "train": "spread", "reservation_hold": "1d12h"}
 
 
 def whole(kind, name, spec):

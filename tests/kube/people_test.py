@@ -151,7 +151,7 @@ class Asking(SchedulerCase):
                          r"project vision has 16 GPUs as 2 pods since \d\d:\d\d:\d\d, \S+ ago$")
         self.job("owner", "urgent", 1, 8)
         self.await_bound(1, "owner", "urgent")
-        row = self.await_state("vision/job/long", "paused", "took back what it had lent")
+        row = self.await_state("vision/job/long", "paused", "reclaimed lent GPUs")
         self.assertEqual((row["gpus"], row["pauses"], row["last_pause"]["rule"]),
                          (16, 1, "reclaim"))
         receipt = self.annotations("vision", "long")
@@ -193,7 +193,7 @@ class Asking(SchedulerCase):
         row = self.await_state("vision/job/long", "starting", "its containers are being started")
         self.assertEqual(row["nodes"], {"node-00000": 1, "node-00001": 1})
         self.job("owner", "urgent", 1, 8)
-        row = self.await_state("vision/job/long", "pausing", "took back what it had lent")
+        row = self.await_state("vision/job/long", "pausing", "reclaimed lent GPUs")
         self.assertEqual(sum(row["nodes"].values()), 2)
         self.await_state("owner/job/urgent", "queued", "8 GPUs are being freed")
         self.plane.run_kubelets()
@@ -216,14 +216,14 @@ class Asking(SchedulerCase):
         self.project("vision", 16)
         held = {"metadata": {"name": "limit"}, "spec": {"hard": {"count/pods": "0"}}}
         self.job("vision", "mine", 1, 1, suspend=True)
-        self.await_state("vision/job/mine", "paused", "held by a user")
+        self.await_state("vision/job/mine", "paused", "on hold: a user set spec.suspend")
         self.assertIn("kubectl patch job/mine -n vision", self.words("mine", "-n", "vision"))
         self.pod("vision", "gated", 1, schedulingGates=[{"name": "example.org/wait"}])
         self.await_state("vision/pod/gated", "queued", "gates are taken away: example.org/wait")
         self.api.create("/api/v1/namespaces/vision/resourcequotas", held)
         self.addCleanup(self.api.send, "DELETE", "/api/v1/namespaces/vision/resourcequotas/limit")
         self.job("vision", "none", 2, 1)
-        self.await_state("vision/job/none", "queued", "its pods are not there yet")
+        self.await_state("vision/job/none", "queued", "its pods do not exist yet")
 
     def test_what_is_not_berths_is_not_listed_and_says_whose_it_is(self):
         self.start_deciding()

@@ -319,7 +319,7 @@ class TakingOver(SchedulerCase):
         policies = f"{KINDS}/policies"
         self.api.create(policies, {
             "apiVersion": "berth.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "default"},
-            "spec": {"settings": {"hold": "1h"}}})
+            "spec": {"settings": {"reservation_hold": "1h"}}})
         self.addCleanup(self.api.delete, f"{policies}/default")
         first = self.start_deciding()
         second = self.start()

@@ -210,7 +210,7 @@ TEST_CASE("a Job is left alone for its minimum run, whoever leads then") {
     scene.set_node("n1");
     scene.set_project("owner", 8);
     scene.set_project("borrower", 0, R"(,"reclaimMinRun":"60s")");
-    scene.set("policies", "default", R"("spec":{"settings":{"min_run_binds_all":"yes"}})");
+    scene.set("policies", "default", R"("spec":{"settings":{"min_runtime_binds_all":"yes"}})");
     scene.add_pod("owner", "first", 8);
     scene.add_job("borrower", "long", 1, 8);
     scene.pass(50);

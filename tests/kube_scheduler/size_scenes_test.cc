@@ -166,8 +166,8 @@ TEST_CASE("pods of a running gang that it cannot take are told why") {
     scene.server.store.create(worker);
     scene.pass(3);
     CHECK(scene.waits_with("ml/head") ==
-          "it asks for something else than the pods with which its gang runs; they are placed "
-          "together when the gang is suspended and resumed");
+          "its request differs from the running pods of its gang; they are placed together when "
+          "the gang is suspended and resumed");
 }
 
 TEST_CASE("a Job that is scaled to zero while it runs holds nothing, and may come back") {

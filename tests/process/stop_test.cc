@@ -78,7 +78,7 @@ TEST_CASE("what does not stop is killed after the grace") {
     CHECK(took >= std::chrono::milliseconds(299));
 }
 
-TEST_CASE("a job without a handler stops at once and says that nothing was saved") {
+TEST_CASE("a job without a handler stops at once and says that its work is lost") {
     ScratchDirectory scratch;
     World world(scratch.path());
     world.start(order_of(attempt(1), {"sleep", "600"}));
@@ -88,7 +88,7 @@ TEST_CASE("a job without a handler stops at once and says that nothing was saved
     CHECK(exit.signal == SIGTERM);
     CHECK(exit.stop_asked);
     CHECK_FALSE(exit.killed);
-    CHECK(exit.detail == "no process handled TERM, nothing was saved");
+    CHECK(exit.detail == "the job does not handle SIGTERM; work since its last checkpoint is lost");
 }
 
 TEST_CASE("a trainer below a shell saves although the shell is gone") {
@@ -106,7 +106,7 @@ TEST_CASE("a trainer below a shell saves although the shell is gone") {
     const AttemptExit exit = world.exit_of(id);
     CHECK(exit.stop_asked);
     CHECK_FALSE(exit.killed);
-    CHECK(exit.detail.find("nothing was saved") == std::string::npos);
+    CHECK(exit.detail.find("is lost") == std::string::npos);
     CHECK(world.log(id) == "ready\nsaved\n");
 }
 

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <string>
 
-#include "lifecycle/carry_out.h"
 #include "lifecycle/check.h"
+#include "lifecycle/plan_events.h"
 #include "scheduling/decide.h"
 
 namespace berth::proof {

@@ -28,16 +28,16 @@ std::string maybe(Rng& rng, const std::string& key, std::initializer_list<const 
 std::string policy_line(Rng& rng) {
     return "policy profile=" + pick(rng, {"berth", "berth", "classic"}) +
            maybe(rng, "train", {"", "", "spread"}) + maybe(rng, "build", {"", "", "spread"}) +
-           maybe(rng, "min_run", {"", "", "0", "1m"}) +
-           maybe(rng, "min_run_restarts", {"", "", "0"}) +
+           maybe(rng, "min_runtime", {"", "", "0", "1m"}) +
+           maybe(rng, "min_runtime_restarts", {"", "", "0"}) +
            maybe(rng, "order", {"", "", "levels", "age"}) +
            maybe(rng, "order.tail", {"", "", "33"}) + maybe(rng, "order.hysteresis", {"", "0"}) +
            maybe(rng, "order.patience", {"", "", "0", "1"}) +
            maybe(rng, "order.fair", {"", "", "0", "1"}) +
-           maybe(rng, "bookings", {"", "", "", "0", "1"}) +
-           maybe(rng, "moves", {"", "", "", "0", "1"}) +
-           maybe(rng, "priced_moves", {"", "", "no"}) +
-           maybe(rng, "min_run_binds_all", {"", "", "", "yes", "no"}) +
+           maybe(rng, "backfill_reservations", {"", "", "", "0", "1"}) +
+           maybe(rng, "consolidation_max_jobs", {"", "", "", "0", "1"}) +
+           maybe(rng, "consolidation_priced", {"", "", "no"}) +
+           maybe(rng, "min_runtime_binds_all", {"", "", "", "yes", "no"}) +
            maybe(rng, "scale_overcommitted", {"", "", "yes", "no"}) +
            maybe(rng, "gang_reclaim", {"", "", "yes", "no"}) +
            maybe(rng, "waste_budget", {"", "", "", "0", "0.001", "none"}) +

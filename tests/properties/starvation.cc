@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "base/rng.h"
-#include "lifecycle/carry_out.h"
+#include "lifecycle/plan_events.h"
 #include "scheduling/decide.h"
 
 namespace {

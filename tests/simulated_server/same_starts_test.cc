@@ -46,11 +46,12 @@ Steps replayed(const simulation::CoreExperiment& experiment) {
     const auto run = simulation::replay(experiment);
     REQUIRE_MESSAGE(run, run.error().message);
     Steps steps;
-    for (std::size_t at = 0; at < run->replay.stays.size(); ++at) {
-        const simulation::Stay& stay = run->replay.stays[at];
-        const bool is_last = run->replay.jobs[static_cast<std::size_t>(stay.job)].end == stay.to;
-        steps.push_back({stay.from, What::Starts, stay.job + 1});
-        steps.push_back({run->asked[at], is_last ? What::Ends : What::Leaves, stay.job + 1});
+    for (std::size_t at = 0; at < run->replay.intervals.size(); ++at) {
+        const simulation::RunInterval& interval = run->replay.intervals[at];
+        const bool is_last =
+            run->replay.jobs[static_cast<std::size_t>(interval.job)].end == interval.to;
+        steps.push_back({interval.from, What::Starts, interval.job + 1});
+        steps.push_back({run->asked[at], is_last ? What::Ends : What::Leaves, interval.job + 1});
     }
     std::ranges::sort(steps);
     return steps;
@@ -108,7 +109,7 @@ class Server {
             return std::tie(at, attempt.job) < std::tie(other.at, other.attempt.job);
         }
     };
-    struct Stay {
+    struct RunInterval {
         TimePoint since;
         Duration restart{};
     };
@@ -159,9 +160,9 @@ class Server {
         for (const auto& stop : std::exchange(launcher_.stops, {})) ask_to_leave(stop.attempt);
         for (const ports::LaunchOrder& order : orders) {
             const auto number = static_cast<std::size_t>(order.attempt.job.value - 1);
-            Stay& stay = stays_[order.attempt.job];
-            stay = {clock_.now(), order.resumes ? experiment_.restart_cost : Duration{}};
-            due_.insert({clock_.now() + stay.restart + left_[number], order.attempt, false});
+            RunInterval& interval = intervals_[order.attempt.job];
+            interval = {clock_.now(), order.resumes ? experiment_.restart_cost : Duration{}};
+            due_.insert({clock_.now() + interval.restart + left_[number], order.attempt, false});
             launcher_.listener().on_running(order.attempt);
         }
         if (!orders.empty()) controller_->step();
@@ -174,9 +175,9 @@ class Server {
         REQUIRE(end != due_.end());
         if (end->leaves) return;
         due_.erase(end);
-        const Stay& stay = stays_[attempt.job];
+        const RunInterval& interval = intervals_[attempt.job];
         left_[static_cast<std::size_t>(attempt.job.value - 1)] -=
-            std::max(clock_.now() - stay.since - stay.restart, Duration{});
+            std::max(clock_.now() - interval.since - interval.restart, Duration{});
         due_.insert({clock_.now() + experiment_.save_time, attempt, true});
     }
 
@@ -188,7 +189,7 @@ class Server {
     std::unique_ptr<control::Controller> controller_;
     std::size_t submitted_ = 0;
     std::vector<Duration> left_;
-    std::map<JobId, Stay> stays_;
+    std::map<JobId, RunInterval> intervals_;
     std::set<Due> due_;
 };
 

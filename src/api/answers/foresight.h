@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is told of waiting jobs beyond why they wait: what would start them and when they will
+// What is known of waiting jobs beyond why they wait: what would start them and when they will
 // start. Both take decisions on copies of the cluster: they are made on demand, on another thread,
 // remembered until the next event, and bounded (scheduling/remedy.h, forecast.h).
 #pragma once
@@ -26,7 +26,7 @@ using Background = std::function<bool(std::function<void()> work, std::function<
 
 // An estimate is made anew after this, also when nothing has happened.
 inline constexpr base::Duration kEstimateLasts{10 * 1000};
-// So many ended jobs say how long others take.
+// Ended jobs that predict run times.
 inline constexpr int kEndedLearnedFrom = 1000;
 
 class ForesightDesk {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kPageUsual = 100;
 constexpr std::int64_t kPageMax = 1'000;
 constexpr std::int64_t kFinishedShown = 20;
-// Ended jobs of one user are looked for among so many.
+// Ended jobs of one user are looked for among this many.
 constexpr std::int64_t kFinishedSearched = 2'000;
 
 struct Filter {
@@ -55,7 +55,7 @@ base::Result<std::vector<model::JobState>> parse_states(std::string_view text) {
     return states;
 }
 
-// How early a job stands in a list by importance.
+// How early a job comes in a list by importance.
 struct Rank {
     bool is_others = false;
     int standing = 0;  // holds GPUs, is promised some, is in line, or waits for a person

@@ -50,9 +50,9 @@ void get_policy(Site& site, Call call) {
 }
 
 void put_policy(Site& site, Call call) {
-    auto changes = changes_in(call.request.body);
+    const auto changes = changes_in(call.request.body);
     if (!changes) return call.respond(problem(changes.error(), "berth policy show"));
-    site.controller.set_policy(std::move(*changes), call.request.user,
+    site.controller.set_policy(*changes, call.request.user,
                                [respond = call.respond](const base::Status& status) {
                                    if (!status) {
                                        return respond(problem(status.error(), "berth policy show"));

@@ -48,13 +48,13 @@ void write_jobs(codec::JsonWriter& json, const lifecycle::State& state) {
 // Of nodes that are kept alike the first one.
 void write_shares(codec::JsonWriter& json, Site& site) {
     const cluster::Cluster& cluster = site.controller.state().cluster;
-    std::set<std::pair<std::string, std::string>> told;
+    std::set<std::pair<std::string, std::string>> reported;
     json.key("shares").begin_array();
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         const model::Node node = cluster.description({static_cast<model::NodeId::Rep>(i)});
         const std::string kept_by = site.shares_kept_by(node.name);
         if (node.health == model::NodeHealth::Down || kept_by.empty()) continue;
-        if (!told.emplace(kept_by, node.shares_lack).second) continue;
+        if (!reported.emplace(kept_by, node.shares_lack).second) continue;
         json.begin_object();
         json.key("node").string(node.name);
         json.key("kept_by").string(node.shares_lack.empty() ? kept_by : "");

@@ -24,7 +24,7 @@ class Waiting {
   public:
     // Answers true when it has given its answer; when `is_last`, it must.
     using Question = std::function<bool(bool is_last)>;
-    // Expires when nobody waits for the answer any more: the question is forgotten at the next
+    // Expires when no client waits for the answer any more: the question is forgotten at the next
     // tick.
     using Client = std::weak_ptr<const void>;
 

@@ -23,13 +23,13 @@ struct Peer {
 
 // Of a connected Unix socket.
 Peer unix_peer(int socket);
-// Of a TCP socket: nobody before a token is shown.
+// Of a TCP socket: no user before a token is shown.
 Peer network_peer();
 
 // Whether the header is "Bearer TOKEN". Takes as long for a wrong token as for the right one.
 bool shows_token(std::string_view authorization, std::string_view token);
 
-// The token in the file, made (mode 0600) when it is missing. Errors: Forbidden (somebody else may
+// The token in the file, made (mode 0600) when it is missing. Errors: Forbidden (another user may
 // know it), Unavailable.
 base::Result<std::string> obtain_token(const std::string& path);
 

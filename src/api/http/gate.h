@@ -2,11 +2,11 @@
 //
 // May this request be heard? Asked when its header is there and before a byte of its body is kept.
 //
-// On the Unix socket the kernel has told the user. On TCP, which every web page and every user of
+// On the Unix socket the kernel names the user. On TCP, which every web page and every user of
 // the machine can reach: the request is for this server by one of its names (else 421: a page whose
 // name points here), from no page of another site (403), and shows the token (401). After
 // kWrongTokensMax wrong tokens within a minute the next ones are answered 429. The right one always
-// opens: nobody can shut its owner out by guessing, and 192 bits are not guessed. Where the pages
+// opens: no guesser can shut its owner out, and 192 bits are not guessed. Where the pages
 // are for anyone who reaches the port, such as probes and monitoring, all are heard, by whatever
 // name.
 #pragma once

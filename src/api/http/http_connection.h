@@ -5,7 +5,7 @@
 // ready in one turn of the loop leave in one write.
 //
 // The gate is asked when a header is there: of a request that may not be heard no byte of the body
-// is kept. A connection that is ended from here is always told why first, but for one that idles
+// is kept. A connection that is ended from here always gets the reason first, except one that idles
 // between two requests.
 //
 // Bounds: the sizes and times below, kPipelinedMax requests in flight. While the client does not
@@ -34,8 +34,8 @@ inline constexpr std::size_t kBodyBytesMax = 1024 * 1024;
 inline constexpr std::size_t kPipelinedMax = 256;
 inline constexpr std::size_t kUntakenBytesMax = 4 * 1024 * 1024;  // of one connection
 inline constexpr std::size_t kAllUntakenBytesMax = 64 * 1024 * 1024;
-inline constexpr std::chrono::seconds kIdleMax{120};     // between two requests
-inline constexpr std::chrono::seconds kHeaderMax{10};    // for a header, from its first byte
+inline constexpr std::chrono::seconds kIdleMax{120};  // between two requests
+inline constexpr std::chrono::seconds kHeaderMax{10};  // for a header, from its first byte
 inline constexpr std::chrono::seconds kNetworkHeaderMax{5};  // the same on TCP, from the beginning
 inline constexpr std::chrono::seconds kBodyMax{30};  // for a body, from the end of its header
 inline constexpr std::chrono::seconds kStalledMax{30};  // in the middle of an answer
@@ -73,7 +73,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     // There are answers of which its client has taken nothing since then.
     bool has_untaken() const { return untaken_ > 0; }
     Clock::time_point untaken_since() const { return untaken_since_; }
-    // Ends what has taken too long, and what nobody waits for any more.
+    // Ends what has taken too long, and what no client waits for any more.
     void look(Clock::time_point now);
 
   private:

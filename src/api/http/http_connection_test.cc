@@ -95,13 +95,13 @@ TEST_CASE("of a request that may not be heard no byte of the body is read into m
     CHECK(line.has_heard("HTTP/1.1 401 "));
     CHECK(line.requests.empty());
     CHECK_FALSE(line.connection->is_known());
-    line.say(std::string(10'000, 'x'));  // it may go on for a while, and nobody listens
+    line.say(std::string(10'000, 'x'));  // it may continue for a while, and no client listens
     CHECK(line.connection->is_open());
     line.after(kDrainMax + 1s);
     CHECK_FALSE(line.connection->is_open());
 }
 
-TEST_CASE("who has shown the token sends a body, in pieces or after being told to go on") {
+TEST_CASE("who has shown the token sends a body, in pieces or after a 100 Continue") {
     Line line;
     line.start();
     line.say("POST /x HTTP/1.1\r\n" + kHost + kToken +

@@ -49,7 +49,7 @@ asio::ip::address all_addresses() {
     return asio::ip::address_v6::any();
 }
 
-// One that cannot even be told in turn. What it has sent may take this back from it.
+// One that cannot even be refused in turn. What it has sent may take this back from it.
 void hang_up(HttpConnection::Socket& socket, const Response& answer) {
     std::string text;
     append_response(text, answer, true);
@@ -104,8 +104,8 @@ struct HttpServer::Impl {
     }
 
     // Of those that have shown no token yet the oldest goes when a new one comes: who means to ask
-    // has asked long before that. Where none is wanted nobody shows one, and each is heard once: so
-    // a probe is heard whoever else holds connections.
+    // has asked long before that. Where none is wanted no client has one, and each is heard once:
+    // so a probe is heard whatever other clients do.
     void welcome_network(HttpConnection::Socket socket) {
         boost::system::error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);
@@ -133,7 +133,7 @@ struct HttpServer::Impl {
         clients.back()->start();
     }
 
-    // It is told why, and is there until it has heard it.
+    // It gets the reason, and stays until it has read it.
     void turn_away(Connections& clients, HttpConnection::Socket socket, const Peer& peer,
                    const Response& answer) {
         const auto leaving = static_cast<std::size_t>(
@@ -211,7 +211,7 @@ base::Status HttpServer::listen_unix(const std::string& path) {
     boost::system::error_code error(address.error(), boost::system::system_category());
     ::unlink(path.c_str());
     if (!error) impl_->local.open(stream_protocol(), error);
-    // The name appears with these rights: nobody else can slip in between.
+    // The name appears with these rights: no other user can slip in between.
     const mode_t before = ::umask(0177);
     if (!error) impl_->local.bind(stream_protocol::endpoint(address.path()), error);
     ::umask(before);

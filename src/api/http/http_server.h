@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where do clients come in? Listens on a Unix socket and on loopback TCP, and keeps the
-// connections, each kind within its own budget: who fills one shuts nobody out of another. One too
+// connections, each kind within its own budget: a full one shuts no client out of another. One too
 // many is told so (503, Retry-After). One thread, that of the io_context.
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr std::size_t kKeptConnectionsMax = 16;  // more of that user, fo
 inline constexpr std::size_t kGuestConnectionsMax = 64;  // of each other user there, root's too
 inline constexpr std::size_t kNetworkConnectionsMax = 192;  // on TCP, that have shown the token
 inline constexpr std::size_t kUnknownConnectionsMax = 64;  // on TCP, that have not yet
-inline constexpr std::size_t kTurnedAwayMax = 64;  // that are being told so
+inline constexpr std::size_t kTurnedAwayMax = 64;  // that are being refused
 
 struct HttpSettings {
     Handler handler;

@@ -58,20 +58,19 @@ int run_restore(cli::Context& context, const cli::Arguments& arguments) {
 
 }  // namespace
 
-const cli::Verb backup_verb{
-    .intent = cli::Intent::System,
-    .name = "backup",
-    .synopsis = "FILE",
-    .summary = "copy the event log to a new file, also while the server runs",
-    .words_min = 1,
-    .words_max = 1,
-    .completes = cli::Completes::Files,
-    .run = run_backup};
+const cli::Verb backup_verb{.intent = cli::Intent::System,
+                            .name = "backup",
+                            .synopsis = "FILE",
+                            .summary = "copy the event log to a file, also while the server runs",
+                            .words_min = 1,
+                            .words_max = 1,
+                            .completes = cli::Completes::Files,
+                            .run = run_backup};
 
 const cli::Verb restore_verb{.intent = cli::Intent::System,
                              .name = "restore",
                              .synopsis = "FILE",
-                             .summary = "replace the event log by a backup; the old one is kept",
+                             .summary = "replace the event log by a backup; the old log is kept",
                              .words_min = 1,
                              .words_max = 1,
                              .completes = cli::Completes::Files,

@@ -105,10 +105,9 @@ int run_check(cli::Context& context, const cli::Arguments&) {
 
 }  // namespace
 
-const cli::Verb check_verb{
-    .intent = cli::Intent::System,
-    .name = "check",
-    .summary = "prove the event log sound: pages, checksums, status files; 1 when it is not",
-    .run = run_check};
+const cli::Verb check_verb{.intent = cli::Intent::System,
+                           .name = "check",
+                           .summary = "check the event log: pages, checksums, status files",
+                           .run = run_check};
 
 }  // namespace berth::app

@@ -22,7 +22,7 @@ struct DemoJob {
     int gpus;
     int steps;
 };
-// lab fills what idles; vision and nlp use a part of their own.
+// lab uses over-quota GPUs; vision and nlp use a part of their own.
 constexpr DemoJob kJobs[] = {{"resnet", "vision", 1, 600},
                              {"bert", "nlp", 2, 900},
                              {"sweep-a", "lab", 2, 1200},

@@ -19,7 +19,7 @@ namespace {
 constexpr cli::Flag kDownFlags[] = {
     {.name = "jobs",
      .value = "WHAT",
-     .help = "keep: they go on and the next server takes them up; cancel: they end first",
+     .help = "keep: jobs continue under the next server; cancel: they end first",
      .completes = cli::Completes::Choices,
      .choices = "keep|cancel"},
 };
@@ -59,7 +59,7 @@ int run_down(cli::Context& context, const cli::Arguments& arguments) {
 const cli::Verb down_verb{.intent = cli::Intent::System,
                           .name = "down",
                           .synopsis = "[--jobs keep|cancel]",
-                          .summary = "end the server; running jobs go on unless asked otherwise",
+                          .summary = "stop the server; running jobs continue by default",
                           .flags = kDownFlags,
                           .run = run_down};
 

@@ -26,12 +26,12 @@ constexpr cli::Flag kImageFlag{
     .value = "IMAGE",
     .help = "container image of the scheduler (default: berth:" BERTH_VERSION ")"};
 constexpr cli::Flag kTimeoutFlag{
-    .name = "timeout", .value = "TIME", .help = "give up after this time (default: 1m)"};
+    .name = "timeout", .value = "TIME", .help = "time limit (default: 1m)"};
 
 constexpr cli::Flag kInstallFlags[] = {kKubeconfigFlag, kContextFlag, kImageFlag, kTimeoutFlag};
 constexpr cli::Flag kUninstallFlags[] = {
-    {.name = "keep-projects", .help = "Projects, Pools and the Policy stay, and their kinds"},
-    {.name = "delete-projects", .help = "they are deleted, where there are any"},
+    {.name = "keep-projects", .help = "keep Projects, Pools, the Policy and their kinds"},
+    {.name = "delete-projects", .help = "delete Projects, Pools and the Policy"},
     kKubeconfigFlag,
     kContextFlag,
     kTimeoutFlag};
@@ -128,7 +128,7 @@ const cli::Verb kube_install_verb{
     .intent = cli::Intent::System,
     .name = "kube install",
     .synopsis = "[--kubeconfig FILE] [--context NAME] [--image IMAGE]",
-    .summary = "install Berth on a Kubernetes cluster, or bring it up to date",
+    .summary = "install or update Berth on a Kubernetes cluster",
     .flags = kInstallFlags,
     .more = "  berth kube install --image registry.example.org/berth:" BERTH_VERSION
             "\n"
@@ -139,7 +139,7 @@ const cli::Verb kube_uninstall_verb{
     .intent = cli::Intent::System,
     .name = "kube uninstall",
     .synopsis = "[--keep-projects | --delete-projects] [--kubeconfig FILE]",
-    .summary = "remove Berth from a cluster; running pods go on",
+    .summary = "remove Berth from a cluster; running pods continue",
     .flags = kUninstallFlags,
     .run = run_uninstall};
 

@@ -30,18 +30,18 @@ constexpr cli::Flag kNamespaceFlag{.letter = 'n',
                                    .value = "NAMESPACE",
                                    .help = "namespace (default: that of the context)"};
 
-// Who asks sits there and waits: a server that does not answer is told soon.
+// A user waits for the answer: a server that does not answer is reported soon.
 constexpr base::Duration kPeoplePatience = std::chrono::seconds(10);
 constexpr cli::Flag kPatienceFlag{
-    .name = "timeout", .value = "TIME", .help = "give up after this time (default: 10s)"};
+    .name = "timeout", .value = "TIME", .help = "time limit (default: 10s)"};
 
 constexpr cli::Flag kPeopleWhyFlags[] = {kNamespaceFlag,  cli::kPageOutputFlag, cli::kJsonFlag,
                                          kKubeconfigFlag, kContextFlag,         kPatienceFlag};
 constexpr cli::Flag kPeopleListFlags[] = {
     kNamespaceFlag,
-    {.letter = 'A', .name = "all-namespaces", .help = "jobs of all namespaces"},
-    {.letter = 'p', .name = "project", .value = "PROJECT", .help = "only this project"},
-    {.letter = 'a', .name = "all", .help = "finished ones too"},
+    {.letter = 'A', .name = "all-namespaces", .help = "all namespaces"},
+    {.letter = 'p', .name = "project", .value = "PROJECT", .help = "only jobs of this project"},
+    {.letter = 'a', .name = "all", .help = "also finished jobs"},
     cli::kListOutputFlag,
     cli::kJsonFlag,
     cli::kQuietFlag,
@@ -132,8 +132,8 @@ int run_list(cli::Context& context, const cli::Arguments& arguments) {
     const base::TimePoint now = cli::clock_now();
     std::vector<people::Work> works = people::all_work(read, now);
     leave_out(works, arguments);
-    const cli::Form form = cli::form_wanted(arguments, true);
-    if (form == cli::Form::Document) {
+    const cli::OutputForm form = cli::form_wanted(arguments, true);
+    if (form == cli::OutputForm::Document) {
         cli::print_document(arguments, people::work_list_json(works, read.unread));
         return cli::kDone;
     }
@@ -141,7 +141,7 @@ int run_list(cli::Context& context, const cli::Arguments& arguments) {
     std::vector<std::string> names;
     for (const people::Work& work : works) names.push_back(people::name_in(work, namespaces));
     cli::print_table(context, people::work_table(works, namespaces, now), form, names);
-    if (form == cli::Form::Table && context.out.is_terminal) {
+    if (form == cli::OutputForm::Table && context.out.is_terminal) {
         const std::string sums = sums_of(works, context.out);
         const std::string none =
             "no job of Berth's runs or waits in " +
@@ -171,14 +171,14 @@ int run_fair_share(cli::Context& context, const cli::Arguments& arguments) {
     const people::Branch branch = people::branch_of(read, name);
     if (branch.rows.empty() && !name.empty())
         return cli::report(context, unknown_project(read, name));
-    const cli::Form form = cli::form_wanted(arguments, true);
-    if (form == cli::Form::Document) {
+    const cli::OutputForm form = cli::form_wanted(arguments, true);
+    if (form == cli::OutputForm::Document) {
         cli::print_document(arguments, people::share_list_json(read, branch));
         return cli::kDone;
     }
     std::vector<std::string> names;
     for (const auto& row : branch.rows) names.push_back(row.project->meta.name);
-    const bool is_for_people = form == cli::Form::Table || form == cli::Form::Wide;
+    const bool is_for_people = form == cli::OutputForm::Table || form == cli::OutputForm::Wide;
     if (is_for_people && !name.empty()) {
         cli::print(people::entitlement_lines(read, *branch.rows.front().project, context.out) +
                    "\n");
@@ -193,7 +193,7 @@ const cli::Verb kube_why_verb{
     .intent = cli::Intent::System,
     .name = "kube why",
     .synopsis = "[job/|pod/]NAME [-n NAMESPACE] [-o json]",
-    .summary = "why a Job or pod of a cluster waits or was paused",
+    .summary = "explain why a Job or pod waits or was paused",
     .flags = kPeopleWhyFlags,
     .words_min = 1,
     .words_max = 2,
@@ -202,18 +202,17 @@ const cli::Verb kube_why_verb{
         "  kubectl berth why job/train            where this program is called kubectl-berth\n",
     .run = run_why};
 
-const cli::Verb kube_list_verb{
-    .intent = cli::Intent::System,
-    .name = "kube ls",
-    .synopsis = "[-n NAMESPACE | -A] [-p PROJECT] [-a] [-o json]",
-    .summary = "the Jobs and pods of Berth: where they run, or why they wait",
-    .flags = kPeopleListFlags,
-    .run = run_list};
+const cli::Verb kube_list_verb{.intent = cli::Intent::System,
+                               .name = "kube ls",
+                               .synopsis = "[-n NAMESPACE | -A] [-p PROJECT] [-a] [-o json]",
+                               .summary = "list Jobs and pods: where they run, or why they wait",
+                               .flags = kPeopleListFlags,
+                               .run = run_list};
 
 const cli::Verb kube_fair_share_verb{.intent = cli::Intent::System,
                                      .name = "kube fairshare",
                                      .synopsis = "[PROJECT] [-o json]",
-                                     .summary = "quota, fair share and use of a cluster's Projects",
+                                     .summary = "show quota, fair share and use of the Projects",
                                      .flags = kPeopleShareFlags,
                                      .words_max = 1,
                                      .run = run_fair_share};

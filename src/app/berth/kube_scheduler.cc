@@ -33,16 +33,20 @@ constexpr base::Duration kTroubleLook = std::chrono::seconds(1);
 constexpr cli::Flag kSchedulerFlags[] = {
     {.name = "kubeconfig",
      .value = "FILE",
-     .help = "where the cluster is; else $KUBECONFIG, or the ServiceAccount of its pod",
+     .help = "kubeconfig (default: $KUBECONFIG, or the pod's ServiceAccount)",
      .completes = cli::Completes::Files},
-    {.name = "context", .value = "NAME", .help = "of the kubeconfig, instead of the current one"},
-    {.name = "name", .value = "NAME", .help = "schedulerName of the pods it places (berth)"},
+    {.name = "context",
+     .value = "NAME",
+     .help = "context of the kubeconfig (default: the current one)"},
+    {.name = "name",
+     .value = "NAME",
+     .help = "schedulerName of the pods it places (default: berth)"},
     {.name = "lease",
      .value = "NAMESPACE/NAME",
-     .help = "of several, the one that holds this Lease leads (berth-system/berth-scheduler)"},
+     .help = "Lease of the leader (default: berth-system/berth-scheduler)"},
     {.name = "listen",
      .value = "[ADDRESS]:PORT",
-     .help = "where /healthz, /readyz and /metrics are; port 0 = any (default: nowhere)"},
+     .help = "address of /healthz, /readyz, /metrics; port 0 = any (default: none)"},
 };
 
 // The calendar's, for what certificates and tokens say of it.
@@ -82,7 +86,7 @@ base::Result<kube::scheduler::Candidate> candidate_of(const cli::Arguments& argu
     return candidate;
 }
 
-// Nothing, where nobody is to be heard.
+// Nothing, where no port is opened.
 base::Result<std::unique_ptr<api::HttpServer>> listen(boost::asio::io_context& loop,
                                                       const cli::Arguments& arguments,
                                                       const kube::scheduler::Replica& replica) {
@@ -126,13 +130,13 @@ int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
     if (!pages) return failed(pages.error());
     boost::asio::signal_set signals(loop, SIGTERM, SIGINT);
     signals.async_wait([&](const auto&, int) { replica.stop([&] { loop.stop(); }); });
-    std::string told;
+    std::string reported;
     client::Timer look(timers);
     const std::function<void()> watch = [&] {
         if (replica.failure()) return loop.stop();
         const std::string trouble = replica.trouble();
-        if (trouble != told && !trouble.empty()) say(trouble);
-        told = trouble;
+        if (trouble != reported && !trouble.empty()) say(trouble);
+        reported = trouble;
         look.start(kTroubleLook, watch);
     };
     look.start(kTroubleLook, watch);
@@ -147,7 +151,7 @@ int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
 const cli::Verb kube_scheduler_verb{.intent = cli::Intent::System,
                                     .name = "kube scheduler",
                                     .synopsis = "[--kubeconfig FILE] [--listen [ADDRESS]:PORT]",
-                                    .summary = "be the scheduler of a Kubernetes cluster",
+                                    .summary = "run the scheduler of a Kubernetes cluster",
                                     .flags = kSchedulerFlags,
                                     .run = run_scheduler};
 

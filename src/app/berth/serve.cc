@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTriesMax = 10;
 constexpr std::chrono::seconds kPause{1};
-// A server that lived so long has a working log.
+// A server that lived this long has a working log.
 constexpr std::chrono::minutes kGoodRun{1};
 
 }  // namespace

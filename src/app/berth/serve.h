@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For how long does a server serve? Until it is told to end. When its log fails (a sync that did
+// For how long does a server serve? Until it is asked to end. When its log fails (a sync that did
 // not succeed may have lost what was written, whatever the next one says), memory is not believed
 // any more: a new server in the same process reads the log again, as after a crash; jobs run on. A
 // log that fails again and again is given up.

@@ -34,11 +34,11 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Cancelled jobs get so long to be gone before the server ends without them.
+// Cancelled jobs get this time to end before the server ends without them.
 constexpr std::chrono::seconds kCancelPatience{90};
 // Questions about the future that wait for the other thread.
 constexpr std::size_t kBackgroundMax = 16;
-// Answers under way get so long to leave.
+// Answers under way get this time to leave.
 constexpr std::chrono::milliseconds kFarewell{50};
 // A server that was killed goes on from a time as old as this, or from its last event.
 constexpr std::chrono::seconds kKeepTimeEvery{1};
@@ -165,7 +165,7 @@ struct Server::Parts {
     bool is_ending = false;
     bool waits_for_jobs = false;
     bool others_could_read = false;  // what jobs wrote, before this start
-    bool is_short = false;  // of room, as was told
+    bool is_short = false;  // of room, as was reported
     int exit_code = 0;
     // What is to be done on the loop when the other thread has done its part. It never sees these:
     // they hold connections.
@@ -489,7 +489,7 @@ std::string Server::banner() const {
         const auto quota = project.rights.quota.value_or(model::MilliGpu{0});
         projects += projects.empty() ? "" : ", ";
         projects += project.name + (quota == model::MilliGpu{0}
-                                        ? " (no quota: runs on what idles)"
+                                        ? " (no quota: over-quota GPUs only)"
                                         : " (guaranteed " + base::format(quota) + ")");
     }
     const std::string live = std::to_string(parts.controller->state().jobs.size());

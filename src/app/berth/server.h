@@ -33,7 +33,7 @@ struct ServerOptions {
     std::string program;  // path of this executable: its siblings are found by it
     std::optional<int> port;  // none = kDefaultPort, or any when that is taken
     model::PolicyChanges policy;  // of what the profile says
-    std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
+    std::optional<std::int64_t> snapshot_events;  // a snapshot after this number of events
     std::optional<model::Levels> levels;  // none = those of before, or the default ones
     model::Labels topology;  // where this machine stands, by level
     base::Bytes log_limit{std::int64_t{1} << 30};  // of each task's log, on disk; 0 = none
@@ -53,7 +53,7 @@ class Server {
 
     // What people read when it is ready.
     std::string banner() const;
-    // Until it is told to end, or its log failed. Returns the exit code of the process.
+    // Until it is asked to end, or its log failed. Returns the exit code of the process.
     int run();
     // The port that clients know.
     int port() const;

@@ -80,7 +80,7 @@ base::Result<std::vector<gpu_shares::Gpu>> shared_gpus(ports::GpuInventory& inve
     for (const ports::GpuReading& reading : readings) {
         const auto node = std::ranges::find(nodes, reading.node, &model::Node::name);
         if (node == nodes.end()) continue;
-        // What the driver keeps for itself is nobody's.
+        // Memory that the driver reserves belongs to no job.
         const base::Bytes memory{node->gpu_memory.value - node->gpu_reserved.value};
         gpus.push_back({reading.node, reading.index, reading.uuid, memory, node->gpu_context,
                         reading.visible_as, reading.pci_address, reading.takes_one_process});

@@ -29,54 +29,60 @@ using cli::Failure;
 using cli::Outcome;
 
 constexpr cli::Flag kUpFlags[] = {
-    {.name = "gpus", .value = "WHAT", .help = "auto, or simulated ones: sim:8x80G, sim:2x4x80G"},
+    {.name = "gpus",
+     .value = "WHAT",
+     .help = "real GPUs (auto), or simulated ones: sim:8x80G, sim:2x4x80G"},
     {.name = "profile",
      .value = "NAME",
-     .help = "rules of sharing: berth or classic",
+     .help = "policy profile: berth or classic (default: berth)",
      .completes = cli::Completes::Choices,
      .choices = "berth|classic"},
-    {.name = "port", .value = "PORT", .help = "loopback TCP port; 0 = any free one"},
+    {.name = "port", .value = "PORT", .help = "loopback TCP port; 0 = any free port"},
     {.name = "levels",
      .value = "NAMES",
-     .help = "what nodes stand in: zone,block,rack unless said"},
-    {.name = "topology", .value = "WHERE", .help = "where this machine stands: zone=z1,rack=r7"},
-    {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
+     .help = "topology levels of nodes (default: zone,block,rack)"},
+    {.name = "topology",
+     .value = "WHERE",
+     .help = "domains that contain this machine: zone=z1,rack=r7"},
+    {.name = "min-runtime",
+     .value = "TIME",
+     .help = "run time before a job may be preempted",
+     .formerly = "min-run"},
     {.name = "order",
      .value = "ORDER",
-     .help = "which of a project's jobs goes first: learned, levels or age",
+     .help = "order of the jobs of a project: learned, levels or age",
      .completes = cli::Completes::Choices,
      .choices = "learned|levels|age"},
-    {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
+    {.name = "grace", .value = "TIME", .help = "time a job has to save before a pause"},
     {.name = "park-after",
      .value = "TIME",
-     .help = "a build job that made no GPU call for so long gives its GPUs back: 30m"},
+     .help = "idle time until a session gives up its GPUs: 30m"},
     {.name = "waste-budget",
      .value = "PART",
-     .help = "unsaved work pauses may destroy a day, of the pool's GPU time; none"},
-    {.name = "measured-usage", .help = "who had more lately gets less of what idles"},
+     .help = "part of a day's GPU time that pauses may waste: 0 to 1, none"},
+    {.name = "measured-usage", .help = "fair shares count measured past use"},
     {.name = "sharing",
      .value = "HOW",
-     .help = "what keeps shares of GPUs: auto, interposer or driver",
+     .help = "enforcement of GPU shares: auto, interposer or driver",
      .completes = cli::Completes::Choices,
      .choices = "auto|interposer|driver"},
     {.name = "in-front",
      .value = "HOW",
-     .help = "how the interposer comes before the driver: preload, audit or mount",
+     .help = "method to load the interposer: preload, audit or mount",
      .completes = cli::Completes::Choices,
      .choices = "preload|audit|mount"},
-    {.name = "cgroup", .value = "DIR", .help = "where the driver's limits are set"},
+    {.name = "cgroup", .value = "DIR", .help = "cgroup where the limits of the driver are set"},
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
-    {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
-    {.name = "log-limit", .value = "BYTES", .help = "of each task's log on disk: 1G; 0 = none"},
-    {.name = "accept-older-log",
-     .help = "go on from a log that was set back; new numbers for new jobs"},
-    {.name = "demo", .help = "with three projects and some jobs to look at"},
-    {.name = "foreground", .help = "stay here until Ctrl-C"},
+    {.name = "snapshot-events", .value = "NUMBER", .help = "number of events between snapshots"},
+    {.name = "log-limit", .value = "BYTES", .help = "size limit of each task's log: 1G; 0 = none"},
+    {.name = "accept-older-log", .help = "continue from an older log; new jobs get new numbers"},
+    {.name = "demo", .help = "three projects and some jobs to look at"},
+    {.name = "foreground", .help = "stay in the foreground until Ctrl-C"},
 };
 
 // The flag, and the setting of the policy that it is.
 constexpr std::pair<std::string_view, std::string_view> kPolicyFlags[] = {
-    {"min-run", "min_run"},
+    {"min-runtime", "min_runtime"},
     {"grace", "grace"},
     {"order", "order"},
     {"park-after", "park_after"},
@@ -86,7 +92,7 @@ constexpr std::pair<std::string_view, std::string_view> kPolicyFlags[] = {
 
 Failure failure_of(const base::Error& error) {
     Failure failure = Failure::from(error);
-    if (error.message.find("in use by") != std::string::npos) failure.remedy = "berth status";
+    if (error.message.find("in use by") != std::string::npos) failure.hint = "berth status";
     return failure;
 }
 
@@ -229,11 +235,11 @@ int start_in_background(const Context& context, const ServerOptions& options) {
         serve_in_background(options, ends[1]);
     }
     ::close(ends[1]);
-    const std::string told = read_all(ends[0]);
+    const std::string answer = read_all(ends[0]);
     ::close(ends[0]);
-    const std::size_t line = told.find('\n');
-    const std::string head = told.substr(0, line);
-    const std::string text = line == std::string::npos ? "" : told.substr(line + 1);
+    const std::size_t line = answer.find('\n');
+    const std::string head = answer.substr(0, line);
+    const std::string text = line == std::string::npos ? "" : answer.substr(line + 1);
     if (head == "ready") {
         cli::print(text);
         return cli::kDone;
@@ -266,10 +272,10 @@ const cli::Verb up_verb{
     .intent = cli::Intent::System,
     .name = "up",
     .synopsis = "[flags]",
-    .summary = "start the server for this machine; no root, no configuration",
+    .summary = "start the server on this machine, without configuration",
     .flags = kUpFlags,
     .more =
-        "  berth up                      real GPUs if there are any, else 8 simulated ones\n"
+        "  berth up                      real GPUs if there are any, or 8 simulated ones\n"
         "  berth up --gpus sim:2x4x80G   two nodes with four simulated GPUs each\n"
         "  berth up --demo               with projects and jobs to look at\n",
     .run = run_up};

@@ -24,10 +24,10 @@ namespace {
 
 constexpr std::int64_t kAskAgainMs = 25;
 // A freezer that was never reached in this time is not there. It comes back with the server; who
-// only gives back memory can wait longer for it than somebody waits for a pause.
+// only gives back memory can wait longer for it than a job waits for a pause.
 constexpr std::int64_t kReachMs = 5'000;
 constexpr std::int64_t kReachLentMs = 30'000;
-// Work that is queued may take so long, and no more than half of the grace: the other half is for
+// Queued work may take this long, and no more than half of the grace: the other half is for
 // saving, should it not end.
 constexpr std::int64_t kQueuedWorkMs = 10'000;
 // Who is to be parked should have none; meanwhile its other calls wait, and nobody waits for it.
@@ -48,7 +48,7 @@ constexpr std::int64_t kParkMs = 60'000;
 
 }  // namespace
 
-// Nobody waits for its GPUs, so that nothing is forced.
+// No job waits for its GPUs, so that nothing is forced.
 void Supervisor::park() {
     const bool can_be = phase_ == Phase::Running && running_tasks_ > 0 && !is_killing_;
     if (hold_ != Hold::None || !can_be || stop_asked_ || order_.freezer.empty()) return;
@@ -151,7 +151,7 @@ void Supervisor::resume(supervision::GpuLists place) {
         if (!order_.arbiter.empty()) return report_stay();  // who says when there is room
         return come_back();
     }
-    // It was told before, by a server that did not live to hear the answer.
+    // It was asked before, by a server that did not live to hear the answer.
     if (hold_ == Hold::None && was_running_)
         tell(Role::Server, FrameType::Running, supervision::pack_number(::getpid()));
 }
@@ -215,7 +215,7 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
 }
 
 // The driver shows the processes that came back the GPUs that they had. One that is started now
-// reads CUDA_VISIBLE_DEVICES, which nobody can change from outside but for the interposer's
+// reads CUDA_VISIBLE_DEVICES, which no process can change from outside but for the interposer's
 // tenants.
 void Supervisor::note_other_gpus() {
     if (!order_.arbiter.empty()) return;

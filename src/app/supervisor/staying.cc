@@ -22,9 +22,9 @@ using vgpu::ledger::Stay;
 namespace {
 
 constexpr std::int64_t kReachAgainMs = 200;
-// What is on its GPUs may take so long to come off.
+// Leaving its GPUs may take this long.
 constexpr std::int64_t kLeaveMs = 60'000;
-// Whoever had the GPUs before may take so long to leave them.
+// The job before may take this long to leave the GPUs.
 constexpr std::int64_t kRoomMs = 60'000;
 // Where it has to save and end instead, others wait for it: its own grace, but no longer than this.
 constexpr std::int64_t kGraceMaxMs = 30'000;

@@ -56,7 +56,8 @@ void Supervisor::ask_all(int signal) {
     if (!stop_asked_) return;
     saving_.insert(saving_.end(), handlers.begin(), handlers.end());
     if (saving_.empty())
-        stop_note_ = "no process handled " + signal_name(signal) + ", nothing was saved";
+        stop_note_ = "the job does not handle SIG" + signal_name(signal) +
+                     "; work since its last checkpoint is lost";
 }
 
 bool Supervisor::is_saving() {

@@ -36,7 +36,7 @@ constexpr std::int64_t kMoreTimeStepMs = 1'000;
 constexpr std::int64_t kMoreTimeMaxMs = 20'000;
 // What a task leaves running may still be copying its last output, as `> >(tee log)` does.
 constexpr std::int64_t kLeftoverGraceMs = 200;
-// Of a name that somebody gave, in what is said about it.
+// Of a name from outside, in messages about it.
 constexpr std::size_t kNameMax = 200;
 
 // Makes a directory with its parents. 0 when it exists now, else the reason.
@@ -295,7 +295,7 @@ void Supervisor::on_deadline() {
         stall_deadline_.reset();
         if (Connection* peer = client()) peer->lose();
     }
-    if (is_over(attach_deadline_)) return start_tasks();  // nobody came: its log still tells
+    if (is_over(attach_deadline_)) return start_tasks();  // no client came: its log remains
     if (is_over(look_deadline_)) look_around();
     on_freezer_deadline();
     if (is_over(reach_again_)) reach_arbiter();

@@ -14,7 +14,7 @@
 //    until it is resumed or ended; one that cannot be is answered by a signal, as any other.
 // 6. Memory of a GPU that it borrowed is given back in the same way when its arbiter orders it, and
 //    it comes back by itself when the arbiter has room.
-// 7. Parked, it is off its GPUs and its processes run on, which a server is told when one of them
+// 7. Parked, it is off its GPUs and its processes run on, which a server learns when one of them
 //    makes its next call to a GPU; where it cannot be parked, nothing has happened.
 // It sleeps in one poll and does nothing while nothing happens.
 #pragma once
@@ -44,7 +44,7 @@ class Supervisor {
     Supervisor(supervision::Order order, supervision::Descriptor status,
                supervision::Descriptor channel);
 
-    // Returns when the attempt is over and everyone who listens was told.
+    // Returns when the attempt is over and every listener was informed.
     void run();
 
   private:
@@ -150,7 +150,7 @@ class Supervisor {
     std::int64_t saved_at_ns_ = 0;  // of the file by which the job says so; 0 = not there
     int stop_signal_ = 0;
     std::vector<pid_t> saving_;  // handled the signal and have not ended since
-    std::string stop_note_;  // nobody handled the signal
+    std::string stop_note_;  // no process handled the signal
     bool killed_ = false;
     bool is_killing_ = false;
     Hold hold_ = Hold::None;

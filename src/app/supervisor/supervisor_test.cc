@@ -139,7 +139,7 @@ TEST_CASE("a named signal is taken with and without SIG") {
     CHECK(choose_pause_signal("whatever", {}, 0) == SIGTERM);
 }
 
-TEST_CASE("a task is told its place among those that run, and in its group") {
+TEST_CASE("a task knows its place among those that run, and in its group") {
     supervision::Order order;
     order.tasks = {
         {0, 0, 1, 0, "0", "0", "a"}, {4, 0, 2, 1, "0", "0", "b"}, {6, 1, 2, 1, "1", "1", "b"}};

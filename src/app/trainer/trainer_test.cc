@@ -136,7 +136,7 @@ TEST_CASE("a run that is killed goes on from its last checkpoint") {
     CHECK(std::stoi(rest.output.substr(at + 16)) >= 10);
 }
 
-TEST_CASE("Ctrl-C saves as well and is told as such") {
+TEST_CASE("Ctrl-C saves as well and is reported as such") {
     const Scratch scratch;
     const Ended ended = train(scratch, {"--step-time=10ms"}, SIGINT, 2);
     CHECK(ended.code == 130);

@@ -78,7 +78,7 @@ Failure Client::refused(const HttpResponse& response) const {
     if (const auto problem = codec::parse_json(response.body, "answer")) {
         failure.cause = text_of(*problem, "detail");
         if (failure.cause.empty()) failure.cause = text_of(*problem, "title");
-        failure.remedy = text_of(*problem, "hint");
+        failure.hint = text_of(*problem, "hint");
         // Well formed and beyond a limit, not a job that could run elsewhere.
         const bool has_verdict = problem->find("verdict") != nullptr;
         if (response.status == 422 && !has_verdict) failure.exit_code = kBadUsage;
@@ -311,7 +311,7 @@ Success Client::remove(std::string_view kind, const std::string& name) {
 Outcome<std::vector<std::string>> Client::change(std::string_view kind, const std::string& name,
                                                  const std::string& body) {
     if (kind != "nodes" && name.find('/') != std::string::npos) {
-        return bad_usage("a name here has no slash, found \"" + name + "\"");
+        return bad_usage("wanted a name without a slash, found \"" + name + "\"");
     }
     const std::string path = name.empty() ? "" : "/" + base::percent_encoded(name);
     auto response =

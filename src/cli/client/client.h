@@ -105,7 +105,7 @@ class Client {
     Outcome<LogPiece> log(model::JobId id, const LogQuery& query);
     Outcome<AttachPlace> attach(model::JobId id);
     // Appends the next page behind `list.next_after`: of one job, or of all when `job` is not
-    // valid. Waits so long for an event when there is none yet.
+    // valid. Waits at most this time for an event when there is none yet.
     Success more_events(EventList& list, model::JobId job, base::Duration wait);
     // All there are by now.
     Outcome<EventList> events(model::JobId job);

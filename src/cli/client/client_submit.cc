@@ -52,8 +52,8 @@ Outcome<JobAnswer> Client::submit(const model::Submission& submission) {
         if (is_settled || !(may_be_taken || may_be_heard)) return tl::unexpected(failure);
         if (clock_now() >= give_up) {
             if (!may_be_taken) return tl::unexpected(failure);
-            failure.cause += "; whether the job was taken is not known";
-            failure.remedy = "berth ls, or submit the same again with --key " + key;
+            failure.cause += "; the job may have been submitted";
+            failure.hint = "berth ls, or submit the same again with --key " + key;
             return tl::unexpected(std::move(failure));
         }
         std::this_thread::sleep_for(kPause);

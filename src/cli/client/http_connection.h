@@ -44,7 +44,7 @@ class HttpConnection {
     HttpConnection(const HttpConnection&) = delete;
     HttpConnection& operator=(const HttpConnection&) = delete;
 
-    // Errors: Unavailable (nobody answers at the address, or the connection broke), Timeout (no
+    // Errors: Unavailable (no server at the address, or the connection broke), Timeout (no
     // full answer within `patience`). A request without effect is repeated once when a kept
     // connection turns out to be closed.
     base::Result<HttpResponse> send(const HttpRequest& request, base::Duration patience);

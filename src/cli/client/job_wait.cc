@@ -47,7 +47,7 @@ Outcome<JobAnswer> wait_for(Client& client, model::JobId id, const WaitGoal& goa
         if (!is_no_answer(job.error())) return job;
         if (!silent_since) {
             silent_since = now;
-            print_notice("berth: the server does not answer; the job goes on, waiting for it\n");
+            print_notice("berth: the server does not answer, waiting for it; the job continues\n");
         }
         if (now - *silent_since > kServerPatience || left.count() <= 0) return job;
         std::this_thread::sleep_for(kRetryPause);

@@ -13,10 +13,10 @@ namespace {
 
 constexpr Flag kCommonFlags[] = {
     {'h', "help", "", "show this help"},
-    {0, "data", "DIR", "where the server lives (BERTH_DATA)", Completes::Files},
-    {0, "color", "WHEN", "auto, always or never (NO_COLOR)", Completes::Choices,
+    {0, "data", "DIR", "data directory of the server (BERTH_DATA)", Completes::Files},
+    {0, "color", "WHEN", "color: auto, always or never (NO_COLOR)", Completes::Choices,
      "auto|always|never"},
-    {0, "ascii", "", "no characters outside ASCII"},
+    {0, "ascii", "", "ASCII characters only"},
 };
 
 std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
@@ -25,6 +25,7 @@ const Flag* find_by_name(const Verb& verb, std::string_view name) {
     for (const auto flags : {verb.flags, std::span<const Flag>(kCommonFlags)}) {
         for (const Flag& flag : flags) {
             if (flag.name == name) return &flag;
+            if (!flag.formerly.empty() && flag.formerly == name) return &flag;
         }
     }
     return nullptr;
@@ -137,17 +138,28 @@ class Splitter {
         return {};
     }
 
+    // "JOB", of the synopsis "JOB... [--wait]".
+    std::string argument_at(int place) const {
+        for (std::string_view word : split_words(verb_.synopsis, ' ')) {
+            if (word.starts_with('[') || word.starts_with('-') || place-- > 0) continue;
+            return std::string(word.substr(0, word.find("...")));
+        }
+        return "ARGUMENT";
+    }
+
     Outcome<Arguments> check_words() {
         const std::string usage =
             "berth " + std::string(verb_.name) + " " + std::string(verb_.synopsis);
         const int count = static_cast<int>(result_.words.size());
         if (result_.has_command && verb_.tail == CommandTail::None) {
-            return bad_usage("no command is expected behind \"--\"", usage);
+            return bad_usage("no command is expected after \"--\"", usage);
         }
-        if (count < verb_.words_min) return bad_usage("something is missing", usage);
+        if (count < verb_.words_min)
+            return bad_usage("missing argument: " + argument_at(count), usage);
         if (verb_.words_max >= 0 && count > verb_.words_max) {
             return bad_usage(
-                "unexpected " + in_quotes(result_.words[static_cast<std::size_t>(verb_.words_max)]),
+                "unexpected argument: " +
+                    in_quotes(result_.words[static_cast<std::size_t>(verb_.words_max)]),
                 usage);
         }
         return result_;

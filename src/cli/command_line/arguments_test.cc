@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "cli/verbs.h"
+
 namespace berth::cli {
 namespace {
 
@@ -57,6 +61,49 @@ TEST_CASE("the last value of a flag wins, all are kept") {
     CHECK(arguments->text("grace", "none") == "none");
 }
 
+TEST_CASE("what is missing is named as the synopsis names it") {
+    constexpr Verb kTwo{.name = "two", .synopsis = "[--wait] JOB... NODE", .words_min = 2};
+    CHECK(error_of(kTwo, {}) == "missing argument: JOB");
+    CHECK(error_of(kTwo, {"7"}) == "missing argument: NODE");
+}
+
+TEST_CASE("help reads alike: a verb says what it does in a line, a flag what it is") {
+    const auto begins_with = [](std::string_view text, std::initializer_list<const char*> words) {
+        const std::string_view first = text.substr(0, text.find_first_of(" :,"));
+        return std::ranges::find(words, first) != words.end();
+    };
+    for (const Verb* verb : all_verbs({})) {
+        INFO(verb->name);
+        CHECK(verb->summary.size() <= 60);
+        CHECK_FALSE(begins_with(verb->summary, {"the", "a", "what", "why", "how", "who", "each"}));
+        for (const Flag& flag : verb->flags) {
+            INFO(flag.help);
+            CHECK_FALSE(begins_with(flag.help, {"of", "in", "on", "for", "from", "to", "by", "with",
+                                                "at", "below", "behind", "who", "that", "where"}));
+        }
+    }
+}
+
+TEST_CASE("a flag that was renamed is taken under its former name, which no help shows") {
+    struct Renamed {
+        std::string_view verb, then, now;
+    };
+    for (const Renamed& flag : {Renamed{"submit", "delay", "preemption-delay"},
+                                Renamed{"submit", "time", "expected-time"},
+                                Renamed{"project set", "delay", "preemption-delay"},
+                                Renamed{"project set", "preempt-run", "preempt-min-runtime"},
+                                Renamed{"project set", "reclaim-run", "reclaim-min-runtime"}}) {
+        INFO(flag.verb, " --", flag.then);
+        const auto verbs = all_verbs({});
+        const auto verb = std::ranges::find(verbs, flag.verb, &Verb::name);
+        REQUIRE(verb != verbs.end());
+        const auto arguments = parse(**verb, {"name", "--" + std::string(flag.then), "5m"});
+        REQUIRE(arguments.has_value());
+        CHECK(arguments->text(flag.now) == "5m");
+        CHECK(std::ranges::find((*verb)->flags, flag.then, &Flag::name) == (*verb)->flags.end());
+    }
+}
+
 TEST_CASE("the user's own command is left alone") {
     const std::vector<std::string> command{"python", "-q", "--gpus", "--", "x"};
     const auto run = parse(kRun, {"-g", "2", "python", "-q", "--gpus", "--", "x"});
@@ -81,8 +128,8 @@ TEST_CASE("what cannot be understood is said with what would be right") {
     CHECK(error_of(kPlain, {"--all=yes"}) == "\"--all\" takes no value");
     CHECK(error_of(kPlain, {"-o", "jsn"}) ==
           "--output: wanted json or wide, found \"jsn\", did you mean \"json\"?");
-    CHECK(error_of(kPlain, {"a", "b", "c"}) == "unexpected \"c\"");
-    CHECK(error_of(kPlain, {"--", "x"}) == "no command is expected behind \"--\"");
+    CHECK(error_of(kPlain, {"a", "b", "c"}) == "unexpected argument: \"c\"");
+    CHECK(error_of(kPlain, {"--", "x"}) == "no command is expected after \"--\"");
 }
 
 TEST_CASE("numbers and times are checked when they are used") {

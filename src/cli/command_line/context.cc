@@ -44,8 +44,8 @@ std::string data_dir(const std::string& flag) {
 
 int report(const Context& context, const Failure& failure) {
     std::string text = context.err.paint(Tone::Bad, "berth:") + " " + printable(failure.cause);
-    if (!failure.remedy.empty()) {
-        text += "\n  " + context.err.paint(Tone::Faint, "try") + "  " + printable(failure.remedy);
+    if (!failure.hint.empty()) {
+        text += "\n  " + context.err.paint(Tone::Faint, "try") + "  " + printable(failure.hint);
     }
     print_notice(text + "\n");
     return failure.exit_code;
@@ -60,7 +60,7 @@ std::string command_line(const Context& context, std::string_view verb_and_words
 Failure no_home() {
     return {kBadUsage,
             "there is no home folder: HOME is not set, and the system does not know user " +
-                std::to_string(::getuid()) + "; say where the data is by --data or BERTH_DATA",
+                std::to_string(::getuid()) + "; name the data directory with --data or BERTH_DATA",
             ""};
 }
 

@@ -27,7 +27,7 @@ struct Context {
     std::vector<const Verb*> verbs;
 };
 
-// Tells cause and remedy on standard error. Returns the exit code.
+// Prints cause and hint to standard error. Returns the exit code.
 int report(const Context& context, const Failure& failure);
 
 // "berth up", with --data when this is not the default place.

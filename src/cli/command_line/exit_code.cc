@@ -3,8 +3,8 @@
 
 namespace berth::cli {
 
-Failure Failure::from(const base::Error& error, std::string remedy) {
-    return {exit_code_of(error.code), error.message, std::move(remedy)};
+Failure Failure::from(const base::Error& error, std::string hint) {
+    return {exit_code_of(error.code), error.message, std::move(hint)};
 }
 
 int exit_code_of(base::ErrorCode code) {
@@ -31,7 +31,7 @@ std::string exit_code_help() {
 
   every verb
     0      done
-    1      not done: the state of the thing does not allow it, or a check failed
+    1      not done: the state does not allow it, or a check failed
     124    bad usage: the command line or a job file cannot be understood
     125    the server does not answer, or Berth itself failed
     126    not permitted
@@ -39,15 +39,15 @@ std::string exit_code_help() {
 
   berth run, berth submit --wait
     0-99   the job's own exit code
-    100    a signal ended the job, or its code is above 99; berth show tells it
+    100    a signal ended the job, or its code is above 99; see berth show
     102    the job was cancelled
-    110    it can never run: no state of the cluster would fit it
+    110    the job can never run on this cluster
     111    gave up waiting in the queue (--max-wait)
-    120    gave up waiting for its end (--timeout); the job goes on
-    121    detached: Ctrl-C, or the terminal went away; the job goes on
+    120    gave up waiting for its end (--timeout); the job continues
+    121    detached: Ctrl-C, or the terminal closed; the job continues
 
   berth plan, berth whatif, berth scenario, berth simulate
-    1      a scenario does not hold
+    1      a scenario failed
     2      a file cannot be read; one line says where and why
 )";
 }

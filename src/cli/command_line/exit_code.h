@@ -33,21 +33,21 @@ enum ExitCode : int {
 struct [[nodiscard]] Failure {
     int exit_code = kFailed;
     std::string cause;
-    std::string remedy;  // a command line or a short instruction; may be empty
+    std::string hint;  // a command line or a short instruction; may be empty
 
-    static Failure from(const base::Error& error, std::string remedy = {});
+    static Failure from(const base::Error& error, std::string hint = {});
 };
 
 template <typename T>
 using Outcome = tl::expected<T, Failure>;
 using Success = Outcome<void>;
 
-inline tl::unexpected<Failure> refuse(int exit_code, std::string cause, std::string remedy = {}) {
-    return tl::unexpected(Failure{exit_code, std::move(cause), std::move(remedy)});
+inline tl::unexpected<Failure> refuse(int exit_code, std::string cause, std::string hint = {}) {
+    return tl::unexpected(Failure{exit_code, std::move(cause), std::move(hint)});
 }
 
-inline tl::unexpected<Failure> bad_usage(std::string cause, std::string remedy = {}) {
-    return refuse(kBadUsage, std::move(cause), std::move(remedy));
+inline tl::unexpected<Failure> bad_usage(std::string cause, std::string hint = {}) {
+    return refuse(kBadUsage, std::move(cause), std::move(hint));
 }
 
 int exit_code_of(base::ErrorCode code);

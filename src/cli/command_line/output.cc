@@ -69,12 +69,12 @@ std::string spaced(std::string_view json) {
 
 }  // namespace
 
-Form form_wanted(const Arguments& arguments, bool has_quiet) {
+OutputForm form_wanted(const Arguments& arguments, bool has_quiet) {
     const std::string form = arguments.text("output");
-    if (arguments.has("json") || form == "json" || form == "yaml") return Form::Document;
-    if ((has_quiet && arguments.has("quiet")) || form == "name") return Form::Name;
-    if (form == "csv") return Form::Csv;
-    return form == "wide" ? Form::Wide : Form::Table;
+    if (arguments.has("json") || form == "json" || form == "yaml") return OutputForm::Document;
+    if ((has_quiet && arguments.has("quiet")) || form == "name") return OutputForm::Name;
+    if (form == "csv") return OutputForm::Csv;
+    return form == "wide" ? OutputForm::Wide : OutputForm::Table;
 }
 
 bool wants_document(const Arguments& arguments) {
@@ -82,14 +82,14 @@ bool wants_document(const Arguments& arguments) {
     return arguments.has("json") || form == "json" || form == "yaml";
 }
 
-void print_table(const Context& context, const Table& table, Form form,
+void print_table(const Context& context, const Table& table, OutputForm form,
                  const std::vector<std::string>& names) {
     std::string text;
-    if (form == Form::Name) {
+    if (form == OutputForm::Name) {
         for (const std::string& name : names) text += printable(name) + "\n";
-    } else if (form == Form::Csv) {
+    } else if (form == OutputForm::Csv) {
         text = table.csv();
-    } else if (form == Form::Wide) {
+    } else if (form == OutputForm::Wide) {
         text = table.render_unbounded(context.out);
     } else {
         text = table.render(context.out);

@@ -15,7 +15,7 @@
 namespace berth::cli {
 
 // Document: what the server sent, as JSON or YAML.
-enum class Form { Table, Wide, Document, Name, Csv };
+enum class OutputForm { Table, Wide, Document, Name, Csv };
 
 inline constexpr Flag kListOutputFlag{'o',
                                       "output",
@@ -31,13 +31,13 @@ inline constexpr Flag kTimeFlag{
     0, "time", "FORM", "ago, or iso for absolute times with zone", Completes::Choices, "ago|iso"};
 
 // Of a verb with kListOutputFlag and kJsonFlag, and kQuietFlag when `has_quiet`.
-Form form_wanted(const Arguments& arguments, bool has_quiet);
+OutputForm form_wanted(const Arguments& arguments, bool has_quiet);
 
 // Of a verb with kPageOutputFlag and kJsonFlag.
 bool wants_document(const Arguments& arguments);
 
 // Prints a table in a form other than Document. `names` are what -q and -o name show.
-void print_table(const Context& context, const Table& table, Form form,
+void print_table(const Context& context, const Table& table, OutputForm form,
                  const std::vector<std::string>& names);
 
 // Prints JSON that came from the server as it is wanted: indented, or as YAML.

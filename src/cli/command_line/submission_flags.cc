@@ -80,8 +80,8 @@ constexpr Spelling kSpellings[] = {
     {"memory", "memory", ""},
     {"workdir", "workdir", ""},
     {"priority", "priority", ""},
-    {"delay", "preemption_delay", ""},
-    {"time", "expected_runtime", ""},
+    {"preemption-delay", "preemption_delay", ""},
+    {"expected-time", "expected_runtime", ""},
     {"park-after", "park_after", ""},
 };
 
@@ -176,7 +176,7 @@ Failure about_flags(const base::Error& error) {
 
 Outcome<model::Submission> submission_of(const Arguments& arguments, const std::string& file) {
     const std::string directory = working_directory();
-    if (directory.empty()) return refuse(kFailed, "the working directory is gone");
+    if (directory.empty()) return refuse(kFailed, "the working directory was deleted");
     Value job;
     job.kind = Value::Kind::Map;
     if (!file.empty()) {

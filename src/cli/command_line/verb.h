@@ -20,34 +20,35 @@ struct Flag {
     char letter = 0;                // 'g' for -g; 0 = only the long name
     std::string_view name = {};     // "gpus" for --gpus
     std::string_view value = {};    // "REQUEST"; empty = a switch without a value
-    std::string_view help = {};
+    std::string_view help = {};     // a noun phrase, readable without the name
     Completes completes = Completes::Nothing;
     std::string_view choices = {};  // "json|wide": nothing else is accepted
+    std::string_view formerly = {};  // a name of the last release, still accepted and never shown
 };
 
 // Where the user's own command line begins.
 enum class CommandTail {
     None,
-    AfterDashes,    // submit job.yaml -- python train.py
+    AfterDashes,  // submit job.yaml -- python train.py
     FromFirstWord,  // run -g 2 python train.py
 };
 
 // The groups of `berth help`.
-enum class Intent { Run, Look, Steer, Plan, Share, Nodes, System, Hidden };
+enum class Intent { Run, Look, Manage, Simulate, Share, Nodes, System, Hidden };
 
 struct Verb {
     Intent intent = Intent::Hidden;
-    std::string_view name = {};      // "ls", or two words: "project create"
-    std::string_view aliases = {};   // "ps queue"
+    std::string_view name = {};  // "ls", or two words: "project create"
+    std::string_view aliases = {};  // "ps queue"
     std::string_view synopsis = {};  // what follows the name: "JOB... [--grace TIME]"
-    std::string_view summary = {};   // one line without full stop
+    std::string_view summary = {};  // at most 60 columns, begins with a verb, no full stop
     std::span<const Flag> flags = {};
     int words_min = 0;
-    int words_max = 0;          // -1 = any number
+    int words_max = 0;  // -1 = any number
     Completes completes = Completes::Nothing;
     std::string_view choices = {};  // of the words, when completes is Choices
     CommandTail tail = CommandTail::None;
-    std::string_view more = {};     // further help: examples, notes
+    std::string_view more = {};  // further help: examples, notes
     int (*run)(Context&, const Arguments&) = nullptr;
 };
 

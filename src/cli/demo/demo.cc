@@ -250,7 +250,7 @@ int run_demo(Context& context, const Arguments&) {
     Interrupt interrupt;
     print(context.out.paint(Tone::Strong, "Berth demo") +
           ": 8 simulated GPUs, 3 projects with 2 GPUs guaranteed to each.\n"
-          "The jobs are real processes that train a small model and save when asked to.\n"
+          "The jobs are real processes that train a small model and save before a pause.\n"
           "It takes about half a minute; Ctrl-C ends it and leaves nothing behind.\n");
     auto server = DemoServer::start(context, "sim:8x80G");
     if (!server) return report(context, server.error());
@@ -272,7 +272,7 @@ extern const Verb demo_verb;
 
 const Verb demo_verb{.intent = Intent::Run,
                      .name = "demo",
-                     .summary = "the whole story on simulated GPUs, in half a minute",
+                     .summary = "play the demo on simulated GPUs, in half a minute",
                      .run = run_demo};
 
 }  // namespace berth::cli

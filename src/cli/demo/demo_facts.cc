@@ -134,15 +134,15 @@ Promise paused_not_killed(const DemoStory& story, const DemoFacts& facts) {
     return {pauses == 4 && killed == 0 && others == 0,
             std::to_string(pauses) + " of " + story.borrower +
                 "'s jobs were paused for 4 owners' jobs, " + std::to_string(pauses - killed) +
-                " saved in time, nobody else's was touched"};
+                " saved in time, no other job was paused"};
 }
 
 Promise guarantee_held(const DemoStory& story, const DemoFacts& facts) {
     const auto lowest = facts.held_min.find(story.borrower);
     const model::MilliGpu held =
         lowest == facts.held_min.end() ? model::MilliGpu{0} : lowest->second;
-    return {held >= story.quota, story.borrower + " never held fewer than " + base::format(held) +
-                                     " GPUs while she wanted more (guaranteed " +
+    return {held >= story.quota, story.borrower + " never used fewer than " + base::format(held) +
+                                     " GPUs while more of its jobs waited (quota " +
                                      base::format(story.quota) + ")"};
 }
 
@@ -163,7 +163,7 @@ Promise nothing_lost(const DemoStory& story, const DemoFacts& facts,
     is_kept = is_kept && sum.repeated == 0 && sum.missing == 0 && sum.done == jobs * story.steps;
     return {is_kept, "steps lost: " + std::to_string(sum.repeated + sum.missing) + "; " +
                          story.borrower + "'s " + std::to_string(jobs) + " jobs did " +
-                         std::to_string(sum.done) + " steps, each of them once, across " +
+                         std::to_string(sum.done) + " steps, each of them once, despite " +
                          "their pauses"};
 }
 
@@ -209,7 +209,7 @@ std::vector<Promise> judge(const DemoStory& story, const DemoFacts& facts,
     return {
         {facts.held_max == story.gpus && facts.gpu_held_max == base::kWholeGpu,
          "all " + base::format(story.gpus) + " GPUs were used at once (" +
-             base::format(facts.held_max) + " at most), and never one by two jobs"},
+             base::format(facts.held_max) + " at most), and no GPU was used by two jobs"},
         owners_served(story, facts),
         paused_not_killed(story, facts),
         guarantee_held(story, facts),

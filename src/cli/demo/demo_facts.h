@@ -52,7 +52,7 @@ struct Promise {
     std::string text;    // with the numbers
 };
 
-// An owner's job runs within so long of its submission, on a slow and busy machine as well: the
+// An owner's job runs within this time of its submission, on a slow and busy machine as well: the
 // borrower's job is asked to save, saves, and has gone.
 inline constexpr base::Duration kOwnerWaitMax{500};
 

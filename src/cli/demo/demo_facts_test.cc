@@ -88,7 +88,7 @@ TEST_CASE("steps done twice and steps left out are counted") {
     CHECK(steps_in(torn).last == 5);
 }
 
-TEST_CASE("a broken promise is told as broken") {
+TEST_CASE("a claim that does not hold is reported") {
     DemoStory story{.borrower = "susan",
                     .owners = {"joe"},
                     .quota = base::gpus(1),

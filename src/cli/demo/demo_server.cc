@@ -22,7 +22,7 @@ std::string own_path() {
 }
 
 // Runs this very program silently; standard error goes to a pipe and comes back as text.
-int run_self(std::vector<std::string> words, std::string& told) {
+int run_self(std::vector<std::string> words, std::string& output) {
     words.insert(words.begin(), own_path());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -46,12 +46,12 @@ int run_self(std::vector<std::string> words, std::string& told) {
             const ssize_t count = ::read(ends[0], buffer, sizeof(buffer));
             if (count < 0 && errno == EINTR) continue;
             if (count <= 0) break;
-            told.append(buffer, static_cast<std::size_t>(count));
+            output.append(buffer, static_cast<std::size_t>(count));
         }
         while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }
     } else {
-        told = std::strerror(error);
+        output = std::strerror(error);
     }
     ::close(ends[0]);
     return error == 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -81,16 +81,16 @@ Outcome<std::unique_ptr<DemoServer>> DemoServer::start(const Context& outer,
     auto directory = make_directory();
     if (!directory) return tl::unexpected(directory.error());
     std::unique_ptr<DemoServer> server(new DemoServer(outer, *directory));
-    std::string told;
-    const int code = run_self({"up", "--data", *directory, "--gpus", gpus, "--port", "0"}, told);
+    std::string output;
+    const int code = run_self({"up", "--data", *directory, "--gpus", gpus, "--port", "0"}, output);
     if (code == 0) return server;
-    while (told.ends_with('\n')) told.pop_back();
-    return refuse(kServerUnreachable, "the demo's server did not start: " + told);
+    while (output.ends_with('\n')) output.pop_back();
+    return refuse(kServerUnreachable, "the demo's server did not start: " + output);
 }
 
 DemoServer::~DemoServer() {
-    std::string told;
-    run_self({"down", "--data", directory_, "--jobs", "cancel"}, told);
+    std::string output;
+    run_self({"down", "--data", directory_, "--jobs", "cancel"}, output);
     std::error_code ignored;
     std::filesystem::remove_all(directory_, ignored);
 }

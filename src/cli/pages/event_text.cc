@@ -50,7 +50,7 @@ struct Phrase {
         return text;
     }
     std::string operator()(const model::NodeUsedByOthers& event) const {
-        return "node " + event.node + ": others use " + others_text(event.use);
+        return "node " + event.node + ": other programs use " + others_text(event.use);
     }
     std::string operator()(const model::NodeMoved& event) const {
         const std::string replaced =
@@ -69,16 +69,16 @@ struct Phrase {
     }
     std::string operator()(const model::LogBegun& event) const {
         if (event.last_job.value <= 0) return "log begun";
-        return "log goes on from an earlier state; new jobs are numbered above " +
+        return "log continues from an earlier state; new jobs are numbered above " +
                std::to_string(event.last_job.value);
     }
     std::string operator()(const model::PolicySet& event) const {
         std::string text = "policy:";
         for (const auto& [name, value] : event.settings) {
             text += (text.ends_with(':') ? " " : ", ") + name;
-            text += value ? "=" + *value : " as the server was started";
+            text += value ? "=" + *value : " reset to its startup value";
         }
-        if (event.settings.empty()) text += " the server was started with another order of jobs";
+        if (event.settings.empty()) text += " another order of jobs at startup";
         return text;
     }
     std::string operator()(const model::JobSubmitted& event) const {
@@ -93,10 +93,12 @@ struct Phrase {
     }
     std::string operator()(const model::JobRunning&) const { return "runs"; }
     std::string operator()(const model::JobReserved& event) const {
-        return "is promised " + where_text(event.tasks, names) + " (" +
+        return "has reserved " + where_text(event.tasks, names) + " (" +
                std::string(rule_word(event.rule)) + ")";
     }
-    std::string operator()(const model::ReservationDropped&) const { return "is promised no more"; }
+    std::string operator()(const model::ReservationDropped&) const {
+        return "lost its reservation";
+    }
     std::string operator()(const model::PauseRequested& event) const {
         const std::string what =
             event.whole_job ? "is asked to save and pause" : "is asked to shrink";
@@ -105,7 +107,7 @@ struct Phrase {
     }
     std::string operator()(const model::JobPaused& event) const {
         if (event.frozen) return "paused by checkpoint, in " + base::format(event.frozen->time);
-        return event.saved ? "paused, saved" : "paused, ended before it had saved";
+        return event.saved ? "paused, saved" : "paused, ended before it saved";
     }
     std::string operator()(const model::JobParked& event) const {
         return "parked by checkpoint, in " + base::format(event.frozen.time) +
@@ -113,14 +115,14 @@ struct Phrase {
     }
     std::string operator()(const model::JobWoken&) const { return "wakes: it asks for its GPUs"; }
     std::string operator()(const model::JobResized& event) const {
-        return std::string(event.saved ? "saved" : "ended before it had saved") +
-               ", goes on as attempt " + std::to_string(event.attempt) + " with the tasks it has";
+        return std::string(event.saved ? "saved" : "ended before it saved") +
+               ", continues as attempt " + std::to_string(event.attempt) + " with the tasks it has";
     }
     std::string operator()(const model::JobSizeSet& event) const {
         return "wants " + (event.tasks == 1 ? "1 task" : std::to_string(event.tasks) + " tasks") +
                " from now on";
     }
-    std::string operator()(const model::JobHeld&) const { return "is held: shall not run"; }
+    std::string operator()(const model::JobHeld&) const { return "is on hold by a user"; }
     std::string operator()(const model::JobReleased&) const { return "may run again"; }
     std::string operator()(const model::CheckpointSaved&) const { return "saved a checkpoint"; }
     std::string operator()(const model::JobMeasured& event) const {
@@ -128,13 +130,13 @@ struct Phrase {
     }
     std::string operator()(const model::JobsParted& event) const {
         return "and " + named(event.beside, names) +
-               " get less done on one GPU than one after the other: it shares no more";
+               " get less done on one GPU than one after the other: no longer packed";
     }
     std::string operator()(const model::JobEscaped& event) const {
-        return "uses GPUs beside its share: " + event.detail;
+        return "uses GPUs outside its share: " + event.detail;
     }
     std::string operator()(const model::CancelRequested& event) const {
-        const std::string text = "is asked to stop for good";
+        const std::string text = "is asked to stop";
         return event.reason.empty() ? text : text + ": " + event.reason;
     }
     std::string operator()(const model::JobFinished& event) const {

@@ -60,7 +60,7 @@ std::string fair_share_page(const model::ShareAccount& account, const Style& sty
         const std::string parent = level.parent.empty() ? "the pool " + account.pool : level.parent;
         text += "\n" +
                 style.paint(Tone::Faint, printable(parent) + " has " + base::format(level.total) +
-                                             " to divide; quotas take " +
+                                             " to divide: quotas get " +
                                              base::format(level.total - level.surplus) + ", " +
                                              base::format(level.surplus) + " is surplus") +
                 "\n" + level_table(level, style) + offers_table(level, style);

@@ -208,7 +208,7 @@ void add_cluster(Sample& sample) {
     sample.projects[3].use[0].waiting = base::gpus(16);
 }
 
-// n1 stands in a cell in the place of n3, and n2 is to join it.
+// n1 replaces n3 in a cell, and n2 will join it.
 void add_pools(Sample& sample) {
     codec::PoolView& rest = sample.pools.emplace_back();
     rest.name = "default";
@@ -537,9 +537,9 @@ TEST_CASE("pages look as reviewed") {
         return node_table(pooled.nodes, pooled.names).render(style);
     });
     model::Policy policy;
-    policy.moves_max = 0, policy.min_run = base::Duration{90 * kMinute};
+    policy.min_run = base::Duration{90 * kMinute};
     const auto in_force = codec::view_policy(
-        "berth", {{}, policy, {{"moves", "0"}, {"min_run", "1h30m"}, {"hold", "30s"}}});
+        "berth", {{}, policy, {{"min_runtime", "1h30m"}, {"reservation_hold", "30s"}}});
     check_page("policy_show",
                [&](const Style& style) { return setting_table(in_force.settings).render(style); });
     const codec::JobView packed = packed_job();
@@ -581,7 +581,7 @@ TEST_CASE("csv and wide forms have everything") {
     compare("project_ls_wide.txt", projects.render_unbounded({}));
 }
 
-TEST_CASE("events are told in words") {
+TEST_CASE("events are described in words") {
     ::setenv("TZ", "UTC", 1);
     std::string text;
     for (const model::Event& event : timeline()) {

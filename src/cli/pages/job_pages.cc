@@ -29,7 +29,7 @@ std::string asks_text(const model::JobRecord& job) {
         if (is_elastic) text += " to " + std::to_string(spec.tasks_max);
         text += is_elastic ? " tasks, " + least + " at once" : " tasks, all at once";
         const bool restarts = is_elastic && spec.elastic == model::Elastic::Restart;
-        if (restarts) text += "; restarts to have more or fewer";
+        if (restarts) text += "; restarts to change its number of tasks";
     }
     return text;
 }
@@ -70,22 +70,22 @@ std::string idle_text(const model::Verdict& verdict, const Glyphs& glyphs) {
 std::string waits_for(const model::Verdict& verdict) {
     switch (verdict.reason) {
         case Reason::Held:
-        case Reason::Paused: return "somebody to resume it";
+        case Reason::Paused: return "a user to resume it";
         case Reason::Parked: return "its own next call to a GPU";
         case Reason::Invalid:
         case Reason::NeverFits:
         case Reason::ModelMismatch: return "a change of the cluster or of the job";
         case Reason::QuotaHard: return "a job of " + verdict.scope + " to end, or a larger quota";
-        case Reason::QuotaFair: return "GPUs that nobody entitled to them asks for";
+        case Reason::QuotaFair: return "over-quota GPUs";
         case Reason::WaitingForPause: return "these jobs to save and stop";
-        case Reason::Reserved: return "that job to start, or GPUs of others";
+        case Reason::Reserved: return "the job with the reservation to start, or other GPUs";
         case Reason::PriorityAhead: return "these jobs to start";
         case Reason::Unhealthy: return "a node to come back";
         case Reason::Starting: return "its own processes";
         case Reason::NotYetEvaluated: return "the next decision, due at once";
         default: break;
     }
-    return verdict.blockers.empty() ? "GPUs to become idle" : "one of these jobs to end or pause";
+    return verdict.blockers.empty() ? "GPUs to become free" : "one of these jobs to end or pause";
 }
 
 // What jobs like it took, and what to ask for where that is less than it asks for.
@@ -101,13 +101,13 @@ std::string profile_lines(const codec::JobView& job, const Style& style) {
                        style);
 }
 
-// With whom it shares its GPU, or why with nobody.
+// The job that shares its GPU, or why none does.
 std::string packing_lines(const codec::JobView& job, const codec::NameTable& names,
                           const Style& style) {
     if (!job.spec.may_share || model::is_final(job.state)) return {};
     if (job.is_parted) {
-        return line("packed", "no more: beside another job less got done than one after the other",
-                    style);
+        return line("packed",
+                    "no longer: with another job it got less done than one after the other", style);
     }
     if (!job.spec.packed) {
         const bool is_known = job.profile && job.profile->compute;
@@ -118,10 +118,10 @@ std::string packing_lines(const codec::JobView& job, const codec::NameTable& nam
                         : "not yet: it runs alone until it is measured",
                     style);
     }
-    std::string who = "with nobody yet";
-    for (const model::JobId other : job.beside) who = "with " + named(other, names);
+    std::string partner = "with no job yet";
+    for (const model::JobId other : job.beside) partner = "with " + named(other, names);
     return line("packed",
-                who + ": jobs like it leave half of a GPU idle; counts as " +
+                partner + ": jobs like it leave half of a GPU unused; counts as " +
                     base::format(job.spec.packed->compute) + " of its time and " +
                     base::format(job.spec.packed->memory) + " of its memory",
                 style);
@@ -131,7 +131,7 @@ std::string line_unless_empty(std::string_view label, const std::string& text, c
     return text.empty() ? text : line(label, text, style);
 }
 
-// Where a waiting job stands in the order of its project, why, and until when.
+// The position of a waiting job in the order of its project, why, and until when.
 std::string place_lines(const codec::JobView& job, const codec::NameTable& names,
                         base::TimePoint now, const Style& style) {
     const bool never_fits =
@@ -228,12 +228,12 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     text +=
         line("kind",
              std::string(codec::word(spec.kind)) + ", priority " + std::to_string(spec.priority) +
-                 (spec.preemptible ? ", may be paused" : ", is not paused for others"),
+                 (spec.preemptible ? ", preemptible" : ", not preemptible"),
              style);
     return text;
 }
 
-// After how long it would be parked, and why not where it cannot be, told beforehand.
+// The idle time until it is parked, or why it cannot be parked.
 std::string park_lines(const model::JobRecord& record, const Style& style) {
     const base::Duration after = record.spec.park_after.value_or(base::Duration{-1});
     if (after < base::Duration{0} || model::is_final(record.state)) return {};
@@ -247,17 +247,17 @@ std::string escape_lines(const codec::JobView& job, const Style& style) {
     std::string text;
     for (const codec::ProcessView& process : job.uncounted) {
         text += line(text.empty() ? "beside" : "",
-                     "process " + std::to_string(process.pid) + " holds " +
+                     "process " + std::to_string(process.pid) + " uses " +
                          base::format(process.memory) + " of GPU " + std::to_string(process.gpu) +
-                         " of " + process.node + " beside the job's share; it counts as the job's",
+                         " on " + process.node + " outside the job's share; it counts to the job",
                      style);
     }
     if (text.empty() && !job.escaped.empty())
-        text = line("beside", "its share it used GPUs before: " + job.escaped, style);
+        text = line("beside", "earlier it used GPUs outside its share: " + job.escaped, style);
     return text;
 }
 
-// How it would be paused, told beforehand.
+// How it would be paused.
 std::string pause_lines(const model::JobRecord& record, const Style& style) {
     const model::PauseWay& way = record.pause_way;
     if (model::is_final(record.state)) return {};
@@ -303,9 +303,9 @@ std::string notice_text(const model::PauseReceipt& receipt, const Style& style) 
             "stopped " + clock_time(*receipt.stopped) + " after " +
             base::format(*receipt.stopped - receipt.time) + arrow +
             (receipt.frozen  ? "paused by checkpoint" + off_gpus(*receipt.frozen)
-             : receipt.saved ? "it saved and left by itself"
+             : receipt.saved ? "it saved and stopped"
              : *receipt.stopped < receipt.deadline ? "it ended without saving"
-                                                   : "it did not leave in time and was killed");
+                                                   : "it did not stop in time and was killed");
     }
     return notice;
 }
@@ -392,11 +392,11 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
         age(now - receipt.time) + " ago";
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
     std::string meaning(rule_meaning(receipt.rule));
-    if (meaning.empty() && by_user) meaning = "somebody asked for it";
+    if (meaning.empty() && by_user) meaning = "a user asked for it";
     if (!meaning.empty()) meaning = ": " + meaning;
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
     text += line("notice", notice_text(receipt, style), style);
-    if (!receipt.detail.empty()) text += line("told", receipt.detail, style);
+    if (!receipt.detail.empty()) text += line("note", receipt.detail, style);
     if (job.state == JobState::Paused && !job.frozen.empty())
         text += line("kept", "its processes, on " + where_text(job.frozen, names), style);
     const std::int64_t lost = receipt.stopped && receipt.saved ? 0 : receipt.cost.unsaved_gpu_ms;
@@ -413,7 +413,7 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
                  job.held ? "berth resume " + std::to_string(job.id.value)
                  : job.parked_since
                      ? "on its next GPU call, or by berth resume " + std::to_string(job.id.value)
-                     : "by itself, as soon as GPUs " + of_its_node(job, names) + "are idle for it",
+                     : "as soon as GPUs " + of_its_node(job, names) + "are free for it",
                  style);
     }
     return text;

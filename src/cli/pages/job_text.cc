@@ -41,7 +41,7 @@ std::string running_note(const model::JobRecord& record, base::TimePoint now,
                          std::string_view dot) {
     std::vector<std::string> notes;
     if (record.spec.tasks_max > record.spec.tasks_min) notes.push_back(tasks_text(record));
-    if (record.is_resizing()) notes.push_back("is saving, to go on with that many");
+    if (record.is_resizing()) notes.push_back("saving, then continues with this number of tasks");
     if (record.last_checkpoint)
         notes.push_back("saved " + age(now - *record.last_checkpoint) + " ago");
     if (record.attempts > 1) notes.push_back("attempt " + std::to_string(record.attempts));
@@ -157,7 +157,7 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
     if (is_waiting(job)) {
         if (job.verdict)
             return start_words(job, now) + reason_words(job.verdict->reason) + ": " + job.why;
-        return job.held ? "held by a user" : "";
+        return job.held ? "on hold by a user" : "";
     }
     if (job.state == JobState::Pausing && job.last_pause) {
         const model::JobId other = job.last_pause->beneficiary;
@@ -223,13 +223,13 @@ std::string_view rule_word(model::Rule rule) { return codec::word(rule); }
 
 std::string_view rule_meaning(model::Rule rule) {
     switch (rule) {
-        case model::Rule::Reclaim: return "a project under its quota took back what it had lent";
+        case model::Rule::Reclaim: return "a project below its quota reclaimed lent GPUs";
         case model::Rule::Preempt:
             return "a job of its project goes first, by priority or expected cost";
         case model::Rule::Consolidate: return "it moves, so that a larger job fits";
-        case model::Rule::Stale: return "the gang ran with fewer tasks than it needs for too long";
+        case model::Rule::Stale: return "the gang ran too long below its minimum of tasks";
         case model::Rule::Part: return "together they got less done than one after the other";
-        case model::Rule::Park: return "it made no call to its GPUs for as long as it said";
+        case model::Rule::Park: return "no call to its GPUs for its park-after time";
         case model::Rule::Allocate:
         case model::Rule::Hold:
         case model::Rule::User: break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How is a job told in words? The phrases shared by ls, show, why, top and run.
+// How is a job described in words? The phrases shared by ls, show, why, top and run.
 #pragma once
 
 #include <string>
@@ -49,7 +49,7 @@ std::string gpu_time(std::int64_t gpu_ms);
 std::string ordinal(int number);
 
 std::string_view rule_word(model::Rule rule);
-// Why somebody is paused by it: "a project under its quota took back what it had lent"; empty where
+// Why a job is paused by it: "a project below its quota reclaimed lent GPUs"; empty where
 // that follows from who asked.
 std::string_view rule_meaning(model::Rule rule);
 

@@ -27,7 +27,7 @@ std::string amount_text(std::int64_t ended, std::int64_t unfinished) {
 
 // "as 24 jobs of ada named train-# submitted within 1h took"
 std::string evidence_text(const model::OrderEvidence& evidence) {
-    if (evidence.of == EvidenceOf::None) return "a guess, as no job has ended yet";
+    if (evidence.of == EvidenceOf::None) return "a guess: no job has ended yet";
     const std::string within =
         evidence.reach > base::Duration{0} ? " submitted within " + age(evidence.reach) : "";
     const std::int64_t ended = evidence.jobs - evidence.unfinished;
@@ -53,7 +53,7 @@ std::string distance_text(int behind, JobOrder by) {
     return counted(std::abs(behind), stage, stage + "s") + (behind > 0 ? " behind" : " ahead");
 }
 
-// Why nobody is preempted now: "none before 14:03:13, when its preemption delay has passed; "
+// Why no job is preempted now: "none before 14:03:13, when its preemption delay has passed; "
 std::string held_back_text(const model::OrderPrice& price) {
     const std::string before = price.until ? "none before " + clock_time(*price.until) : "none";
     switch (price.held_back_by) {
@@ -61,11 +61,10 @@ std::string held_back_text(const model::OrderPrice& price) {
         case HeldBackBy::Order: return "none: ";
         case HeldBackBy::Delay: return before + ", when its preemption delay has passed; ";
         case HeldBackBy::WasteBudget:
-            return "none before 00:00 UTC: the unsaved work that pauses may destroy today is "
-                   "spent; ";
-        case HeldBackBy::MinimumRun: return before + ", when a minimum run is over; ";
+            return "none before 00:00 UTC: the waste budget of today is used up; ";
+        case HeldBackBy::MinimumRun: return before + ", when a minimum run time ends; ";
         case HeldBackBy::Room:
-            return "none: all that may be preempted for it would leave too little room; ";
+            return "none: preempting all candidates would not free enough GPUs; ";
     }
     return {};
 }
@@ -114,8 +113,8 @@ std::string due_text(const OrderAccount& order, base::TimePoint now) {
                (higher == 1 ? "goes" : "go") + " first, however long it waits";
     }
     switch (order.turn) {
-        case Turn::Granted: return "now: it has waited long, and goes before all but new jobs";
-        case Turn::Due: return "now: it has waited long, and is next after other such jobs";
+        case Turn::Granted: return "now: it goes before all jobs but new ones";
+        case Turn::Due: return "now: it goes after other due jobs";
         case Turn::NotDue: break;
     }
     if (!order.due) return {};
@@ -139,7 +138,7 @@ std::string order_receipt_text(const model::OrderReceipt& order, const model::Pa
                                                         : stage + std::to_string(at);
     };
     const std::string other = order.beneficiary_turn == Turn::Granted
-                                  ? "a job that waited long"
+                                  ? "a due job"
                                   : side(order.beneficiary_cost_gpu_ms, order.beneficiary_stage);
     const bool has_cost = order.cost_gpu_ms > 0;
     return other + " against its " + side(order.cost_gpu_ms, order.stage) +

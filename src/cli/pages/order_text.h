@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How is told what the order of jobs says: of one job, of a pause, and how right it was?
+// How are the results of the order of jobs described: for one job, for a pause, and how right it
+// was?
 #pragma once
 
 #include <span>
@@ -17,7 +18,7 @@ std::string place_text(const model::OrderAccount& order, const std::string& proj
 std::string cost_text(const model::OrderAccount& order);
 // Who would be preempted for it next, and what protects that job: "none: the next candidate, 7
 // nlp/llama, would lose 0.4 GPU-h; it is 1 stage behind, and jobs are preempted from 3 stages ..."
-// Empty where nothing is told apart.
+// Empty where jobs are not ranked by cost.
 std::string price_text(const model::OrderAccount& order, const codec::NameTable& names);
 // "by its wait at 17:40:00, in 3h12m", or that it has no bound behind jobs of higher priority;
 // empty where nothing is due by a wait.

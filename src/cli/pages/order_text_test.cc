@@ -25,7 +25,7 @@ model::OrderAccount order_of_one_waiting() {
 
 }  // namespace
 
-TEST_CASE("nobody is named as preempted while something holds the job back") {
+TEST_CASE("no job is named as preempted while something holds this one back") {
     model::OrderAccount order = order_of_one_waiting();
     const auto text = [&](HeldBackBy by, std::optional<base::TimePoint> until) {
         order.price->held_back_by = by;
@@ -34,16 +34,16 @@ TEST_CASE("nobody is named as preempted while something holds the job back") {
     };
     CHECK_FALSE(text(HeldBackBy::Nothing, {}).starts_with("none"));
     CHECK(text(HeldBackBy::Order, {}).starts_with("none: the next candidate, "));
-    CHECK(text(HeldBackBy::Room, {}).starts_with("none: all that may be preempted for it would "));
+    CHECK(text(HeldBackBy::Room, {}).starts_with("none: preempting all candidates would not "));
     CHECK(text(HeldBackBy::Delay, kAsked).starts_with("none before "));
     CHECK(text(HeldBackBy::Delay, kAsked).find("when its preemption delay has passed") !=
           std::string::npos);
-    CHECK(text(HeldBackBy::MinimumRun, kAsked).find("when a minimum run is over") !=
+    CHECK(text(HeldBackBy::MinimumRun, kAsked).find("when a minimum run time ends") !=
           std::string::npos);
     CHECK(text(HeldBackBy::WasteBudget, kAsked).starts_with("none before 00:00 UTC: "));
 }
 
-TEST_CASE("what a job has used so far is not told as what it took") {
+TEST_CASE("what a job has used so far is not described as what it took") {
     model::OrderAccount order = order_of_one_waiting();
     const auto text = [&](std::int64_t jobs, std::int64_t unfinished) {
         order.evidence.jobs = jobs;

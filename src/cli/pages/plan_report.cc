@@ -65,7 +65,7 @@ Table pauses_of(const State& state, const model::Plan& plan) {
         table.add_row(
             {scenario::name_of(state, pause.job) + shrinks,
              scenario::places(state.cluster, tasks_leaving(state, pause)), rule_word(pause.rule),
-             pause.beneficiary.is_valid() ? scenario::name_of(state, pause.beneficiary) : "nobody",
+             pause.beneficiary.is_valid() ? scenario::name_of(state, pause.beneficiary) : "-",
              gpu_time(pause.cost.unsaved_gpu_ms), gpu_time(pause.cost.restart_gpu_ms)});
     }
     return table;
@@ -148,7 +148,7 @@ std::string notes_of(const model::Plan& plan) {
     }
     for (const model::Overcommitment& found : plan.overcommitted) {
         text += "note: " + printable(scheduling::overcommitment_text(found)) +
-                "; each counts for its part\n";
+                "; each quota is scaled down\n";
     }
     return text.empty() ? text : text + "\n";
 }
@@ -157,17 +157,18 @@ std::string notes_of(const model::Plan& plan) {
 
 std::string plan_report(const State& state, const model::Plan& plan,
                         std::span<const model::Verdict> verdicts, const Style& style) {
-    std::string text = section("start now", starts_of(state, plan), style) +
-                       section("ask to save and pause", pauses_of(state, plan), style) +
-                       section("ask to save and move", moves_of(state, plan), style) +
-                       section("start when they have left", reservations_of(state, plan), style);
-    text += section("start when those before them have ended", bookings_of(state, plan), style);
+    std::string text =
+        section("start now", starts_of(state, plan), style) +
+        section("ask to save and pause", pauses_of(state, plan), style) +
+        section("ask to save and move", moves_of(state, plan), style) +
+        section("start when these GPUs are free", reservations_of(state, plan), style);
+    text += section("start at a reserved time", bookings_of(state, plan), style);
     if (!plan.dropped.empty()) {
-        text += style.paint(Tone::Faint, "no longer held for") + "\n" +
+        text += style.paint(Tone::Faint, "no longer reserved for") + "\n" +
                 printable(names_of(state, plan.dropped)) + "\n\n";
     }
     text += section("wait", verdicts_of(state, verdicts), style);
-    if (text.empty()) return notes_of(plan) + "nothing to do, and nothing waits\n";
+    if (text.empty()) return notes_of(plan) + "nothing to do, and no job waits\n";
     text.pop_back();  // the empty line behind the last section
     return notes_of(plan) + text;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How is a decision told? The tables of `berth plan`, and the same as JSON.
+// How is a decision shown? The tables of `berth plan`, and the same as JSON.
 #pragma once
 
 #include <span>

@@ -131,10 +131,9 @@ std::string pool_page(const PoolPage& page, const Style& style) {
                        " of " + std::to_string(pool.nodes) + " nodes, " + base::format(pool.used) +
                        " used, quotas " + quotas_of(pool) + "\n";
     const bool is_default = pool.name == model::kDefaultPool;
-    text += row("labels", is_default ? "nodes that no other pool takes" : text_of(pool.labels));
+    text += row("labels", is_default ? "nodes in no other pool" : text_of(pool.labels));
     if (!pool.spares.empty()) {
-        text +=
-            row("spares", "idle nodes of " + pool.spares + " take the place of those not ready");
+        text += row("spares", "idle nodes of " + pool.spares + " replace nodes that are not ready");
     }
     if (!pool.exchange.empty()) text += row("exchange", text_of(pool.exchange));
     const Table standing = standing_table(page);

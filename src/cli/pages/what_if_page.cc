@@ -19,7 +19,7 @@ std::string fate_text(const JobFate& fate, const codec::NameTable& names) {
         case Fate::Runs: return "runs";
         case Fate::Starts: return "starts on " + where;
         case Fate::Grows: return "grows by " + where;
-        case Fate::Promised: return "starts on " + where + " when it is left";
+        case Fate::Promised: return "starts on " + where + " when these GPUs are free";
         case Fate::Pauses: return "pauses" + winner;
         case Fate::Shrinks: return "gives up " + where + winner;
         case Fate::Waits: return "waits: " + fate.reason;
@@ -54,14 +54,13 @@ std::string what_if_page(const model::WhatIf& what_if, const codec::NameTable& n
                        change.then.why});
     }
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
-    text += what_if.jobs.empty() ? std::string("nothing would be decided differently\n")
-                                 : table.render(style);
+    text += what_if.jobs.empty() ? std::string("no job would be affected\n") : table.render(style);
     std::string waiting = "waiting: " + std::to_string(what_if.waiting_now) + " now, " +
                           std::to_string(what_if.waiting_then) + " then";
     const int others = what_if.waiting_then - what_if.reasons_compared;
     const bool is_cut = what_if.reasons_compared >= 10 && others > 0;
     if (is_cut) {
-        waiting += "; of those that wait on, the reasons of the first " +
+        waiting += "; of jobs that still wait, the reasons of the first " +
                    std::to_string(what_if.reasons_compared) + " were compared";
     }
     return text + style.paint(Tone::Faint, waiting + "; nothing was changed") + "\n";

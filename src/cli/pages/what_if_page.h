@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How is a what-if told? Whose fate differs, now beside then.
+// How is a what-if shown? The jobs with another outcome, now and then.
 #pragma once
 
 #include <string>

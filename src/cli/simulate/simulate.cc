@@ -23,21 +23,21 @@ constexpr const char* kNameColumns = "--columns submit=NAME,gpus=NAME,duration=N
 constexpr Flag kSimulateFlags[] = {
     {0, "trace", "FILE", "jobs to replay; may be gzipped, \"-\" = standard input",
      Completes::Files},
-    {0, "columns", "F=NAME,..", "own names of columns: submit=..,gpus=..,duration=.."},
-    {0, "format", "NAME", "format of the trace (default: told by its columns)", Completes::Choices,
-     "muri|tiresias|philly|shockwave|sacct|berth"},
-    {0, "nodes", "NxG,...", "N nodes of G GPUs each, all of one project"},
-    {0, "quotas", "FILE", "cluster with projects instead, as for berth plan", Completes::Files},
+    {0, "columns", "F=NAME,..", "names of columns: submit=..,gpus=..,duration=.."},
+    {0, "format", "NAME", "format of the trace (default: detected by its columns)",
+     Completes::Choices, "muri|tiresias|philly|shockwave|sacct|berth"},
+    {0, "nodes", "NxG,...", "N nodes with G GPUs each, all for one project"},
+    {0, "quotas", "FILE", "cluster with projects, as for berth plan", Completes::Files},
     {0, "policy", "A,B,...", "policies of a server to compare (default: learned)"},
-    {0, "reference", "A,B,...", "orders no server runs, to compare with --nodes"},
+    {0, "reference", "A,B,...", "orders that no server runs, to compare with --nodes"},
     {0, "project", "NAME", "only the jobs of this project, or virtual cluster"},
-    {0, "restart-cost", "TIME", "GPUs held idle when a job resumes (default: 60s)"},
-    {0, "save-time", "TIME", "GPUs held idle by a pause (default: 0s, quotas: 30s)"},
-    {0, "placement", "RULE", "nodes: on few; count: any GPUs; profile: as it needs",
+    {0, "restart-cost", "TIME", "idle time of its GPUs when a job resumes (default: 60s)"},
+    {0, "save-time", "TIME", "idle time of its GPUs before a pause (default: 0s, --quotas: 30s)"},
+    {0, "placement", "RULE", "nodes: few nodes; count: any GPUs; profile: by its needs",
      Completes::Choices, "nodes|count|profile"},
     {0, "packing", "RULE", "jobs that may share GPUs: none, pairs or muri", Completes::Choices,
      "none|pairs|muri"},
-    {0, "speeds", "FILE", "measured speeds: spread, paired, by model, as Gavel's",
+    {0, "speeds", "FILE", "measured speeds: spread, paired, by model, as in Gavel",
      Completes::Files},
     {0, "models", "RULE", "choice of model: any, fastest, or swap when it gains"},
     {0, "sizes", "FILE", "GPU-seconds of past jobs, for gittins", Completes::Files},
@@ -55,7 +55,7 @@ Outcome<simulation::Machines> read_machines(const std::string& text) {
     std::vector<simulation::NodesAlike> models;
     std::int64_t gpus = 0;
     auto parts = split_words(text, ',');
-    if (parts.empty()) parts.emplace_back(text);  // which is none, and is told so
+    if (parts.empty()) parts.emplace_back(text);
     for (const std::string_view part : parts) {
         const auto nodes = read_nodes_text(part);
         const bool is_known = nodes && nodes->count;
@@ -146,7 +146,7 @@ Success check_flags(const Arguments& arguments) {
         if (!has_reference) return wrong_use("--" + std::string(flag) + " goes with --reference");
         if (!has_policy || std::string_view(flag) == "sizes") continue;
         return wrong_use("--" + std::string(flag) +
-                         " goes with --reference alone: it is not decided by the server");
+                         " needs --reference: the server does not decide it");
     }
     return {};
 }
@@ -155,7 +155,7 @@ Success check_flags(const Arguments& arguments) {
 Success own_all(const simulation::Machines& machines, CoreWishes& wanted) {
     if (machines.models().size() > 1) {
         return wrong_use(
-            "nodes of several models go with --reference alone: the server is not told how fast a "
+            "nodes of several models need --reference: the server does not know how fast a "
             "job is on each");
     }
     wanted.cluster = simulation::owned_by_one(machines);
@@ -315,7 +315,7 @@ int simulate(Context& context, const Arguments& arguments) {
 extern const Verb simulate_verb;
 
 const Verb simulate_verb{
-    .intent = Intent::Plan,
+    .intent = Intent::Simulate,
     .name = "simulate",
     .synopsis = "--trace FILE (--nodes NxG | --quotas FILE) [--policy A,B,...]",
     .summary = "replay a trace of jobs as the server would run them",
@@ -323,7 +323,7 @@ const Verb simulate_verb{
     .more =
         "  --nodes: 8x8, or with models 4xv100:8,8xk80:4.\n"
         "  A trace is a table with a line of column names, in any case; the separator is\n"
-        "  comma, semicolon, tab or \"|\". Its format is told by the columns:\n"
+        "  comma, semicolon, tab or \"|\". The columns show its format:\n"
         "    berth      submit_s duration_s gpus; project user name command kind pool\n"
         "    sacct      Submit Elapsed AllocTRES; Account User JobName SubmitLine\n"
         "               sacct -aX --parsable2 -o Submit,Elapsed,AllocTRES,User,JobName\n"
@@ -336,11 +336,11 @@ const Verb simulate_verb{
         "  02:03:04, 1-02:03:04 or 1h30m. GPUs: 4, 0.5, or gres/gpu=4 as Slurm writes it.\n"
         "  Rows without GPUs or duration are left out, and counted in a note.\n"
         "\n"
-        "  --policy: learned, levels, age or classic; settings follow after colons, as in\n"
-        "  learned:tail=33:moves=0.\n"
+        "  --policy: learned, levels, age or classic; settings follow after colons:\n"
+        "  learned:tail=33:backfill_reservations=0.\n"
         "  --reference: fifo fjf sjf srtf srsf finish-fair tiresias gittins\n"
-        "  tiresias-released; packing, speeds, models, sizes and placement by profile are\n"
-        "  for these alone. With --nodes a pause costs the same under both.\n"
+        "  tiresias-released; packing, speeds, models, sizes and placement by profile\n"
+        "  need --reference. With --nodes a pause costs the same under both.\n"
         "  --restart-cost 0s --placement count are the rules of published simulators.\n"
         "  Exit code 1: a job did not finish, or a check of the run failed.\n",
     .run = simulate};

@@ -21,7 +21,7 @@ Outcome<model::Policy> policy_of(std::string_view name) {
     std::string hint =
         "--policy: \"" + std::string(name) + "\" is none of learned, levels, age, classic";
     if (reference::is_order_name(name)) {
-        hint += "; no server runs it, it goes behind --reference";
+        hint += "; no server runs it, so use --reference";
     }
     return bad_usage(hint, "berth help simulate");
 }
@@ -37,13 +37,14 @@ Outcome<NamedPolicy> read_policy(std::string_view text) {
     for (const std::string_view part : std::span(parts).subspan(1)) {
         const std::size_t equals = part.find('=');
         std::string name(part.substr(0, equals));
-        if (name == kOrder) return wrong("the name in front says the order");
+        if (name == kOrder) return wrong("the name before the first colon is the order");
         const std::string of_order = std::string(kOrder) + "." + name;
         if (model::find_policy_setting(of_order) != nullptr) name = of_order;
+        if (const auto* known = model::find_policy_setting(name)) name = known->name;
         const bool is_first =
             changes.emplace(name, equals == std::string_view::npos ? "" : part.substr(equals + 1))
                 .second;
-        if (!is_first) return wrong("\"" + name + "\" is said twice");
+        if (!is_first) return wrong("\"" + name + "\" is given twice");
     }
     const auto policy = model::changed_policy(*named, changes);
     if (!policy) return wrong(policy.error().message);
@@ -55,7 +56,7 @@ Outcome<NamedPolicy> read_policy(std::string_view text) {
 Outcome<std::vector<NamedPolicy>> read_policies(const std::string& text) {
     std::vector<NamedPolicy> policies;
     auto names = split_words(text, ',');
-    if (names.empty()) names.emplace_back(text);  // which is none, and is told so
+    if (names.empty()) names.emplace_back(text);
     for (const std::string_view one : names) {
         auto policy = read_policy(one);
         if (!policy) return tl::unexpected(policy.error());

@@ -19,8 +19,8 @@ struct NamedPolicy {
     model::Policy policy;
 };
 
-// "learned:tail=33:bookings=0,age": an order and, behind colons, settings of the policy. The
-// order's own go by their last word. "classic" is that profile.
+// "learned:tail=33:backfill_reservations=0,age": an order and, behind colons, settings of the
+// policy. The order's own go by their last word. "classic" is that profile.
 Outcome<std::vector<NamedPolicy>> read_policies(const std::string& text);
 
 struct CoreWishes {
@@ -39,7 +39,7 @@ struct CoreWishes {
 
 struct Simulated {
     simulation::Run run;
-    bool is_sound = false;  // all jobs ended, and no check of the run failed; else it was told
+    bool is_sound = false;  // all jobs ended, and no check of the run failed; otherwise reported
 };
 
 Outcome<Simulated> simulate_policy(const Context& context, const CoreWishes& wanted,

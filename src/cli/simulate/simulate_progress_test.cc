@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is the line of a simulation's progress written seldom, and never where nobody looks?
+// Is the line of a simulation's progress written seldom, and never without a terminal?
 #include "cli/simulate/simulate_progress.h"
 
 #include <doctest/doctest.h>

@@ -117,7 +117,7 @@ Success read_reference(const Arguments& arguments, ReferenceWishes& wanted) {
     wanted.surroundings = {.gpus = wanted.machines.gpus(), .sizes = std::move(*sizes)};
     const std::string orders = arguments.text("reference");
     auto names = split_words(orders, ',');
-    if (names.empty()) names.emplace_back(orders);  // which is none, and is told so
+    if (names.empty()) names.emplace_back(orders);
     for (const std::string_view name : names) {
         const auto order = reference::order_named(name, wanted.surroundings);
         if (!order) return bad_usage("--" + order.error().message, "berth help simulate");

@@ -19,7 +19,7 @@ std::string of_finished(std::size_t finished, const std::string& figure) {
     return finished == 0 ? "-" : figure;
 }
 
-// "PAUSES: moves to other GPUs are 12 of learned's, 421 of age's"; empty where nobody moved.
+// "PAUSES: moves to other GPUs are 12 of learned's, 421 of age's"; empty if no job moved.
 std::string moves_note(std::span<const simulation::Run> runs) {
     std::string text;
     for (const simulation::Run& run : runs) {

@@ -20,16 +20,25 @@ std::size_t line_end(const std::string& text, std::size_t start, std::size_t roo
 std::string line(std::string_view label, const std::string& text, const Style& style) {
     std::string padded(label);
     padded.resize(std::max<std::size_t>(padded.size() + 2, kLabelWidth), ' ');
-    const std::string clean = printable(text);
-    const auto room = static_cast<std::size_t>(
-        std::max(20, std::min(style.width, kTableWidth) - static_cast<int>(padded.size()) - 2));
     std::string out = "  " + style.paint(Tone::Faint, padded);
+    std::string margin;
+    for (const std::string& part :
+         wrapped(printable(text), style, static_cast<int>(padded.size()) + 2)) {
+        out += margin + part + "\n";
+        margin.assign(padded.size() + 2, ' ');
+    }
+    return out;
+}
+
+std::vector<std::string> wrapped(const std::string& text, const Style& style, int margin) {
+    const auto room =
+        static_cast<std::size_t>(std::max(20, std::min(style.width, kTableWidth) - margin));
+    std::vector<std::string> lines;
     for (std::size_t start = 0;;) {
-        const std::size_t end = line_end(clean, start, room);
-        out += clean.substr(start, end - start) + "\n";
-        start = end < clean.size() && clean[end] == ' ' ? end + 1 : end;
-        if (start >= clean.size()) return out;
-        out.append(padded.size() + 2, ' ');
+        const std::size_t end = line_end(text, start, room);
+        lines.push_back(text.substr(start, end - start));
+        start = end < text.size() && text[end] == ' ' ? end + 1 : end;
+        if (start >= text.size()) return lines;
     }
 }
 

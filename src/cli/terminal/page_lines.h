@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/terminal/style.h"
 
@@ -13,6 +14,9 @@ namespace berth::cli {
 
 // "  asks        text"; a long text goes on below.
 std::string line(std::string_view label, const std::string& text, const Style& style);
+
+// `text` in lines that leave `margin` columns of the style's width, broken at spaces.
+std::vector<std::string> wrapped(const std::string& text, const Style& style, int margin);
 
 // `sentence` with `tag` flush right when there is room, wrapped at words otherwise.
 std::string headline(std::string sentence, const std::string& tag, const Style& style);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How may text look on this stream? Colour and characters outside ASCII only on a terminal that
-// shows them; NO_COLOR, TERM=dumb, --color and --ascii are obeyed. Nothing is told by colour
+// shows them; NO_COLOR, TERM=dumb, --color and --ascii are obeyed. Nothing is shown by colour
 // alone: every state has its word.
 #pragma once
 

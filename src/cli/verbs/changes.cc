@@ -16,8 +16,8 @@ Outcome<std::map<std::string, std::string>> entries_of(const Arguments& argument
         for (const std::string_view part : split_words(text, ',')) {
             const std::size_t equals = part.find('=');
             if (equals == std::string_view::npos || equals == 0) {
-                return bad_usage("--" + std::string(flag) + ": wanted KEY=VALUE, or KEY= to take " +
-                                 "it away, found \"" + std::string(part) + "\"");
+                return bad_usage("--" + std::string(flag) + ": wanted KEY=VALUE, or KEY= to " +
+                                 "remove it, found \"" + std::string(part) + "\"");
             }
             entries[std::string(part.substr(0, equals))] = part.substr(equals + 1);
         }

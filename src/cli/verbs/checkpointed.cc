@@ -18,7 +18,7 @@ namespace {
 int say_saved(Context& context, const Arguments&) {
     const char* path = ::getenv("BERTH_SAVED_FILE");
     if (path == nullptr || *path == '\0') {
-        return report(context, {kFailed, "this is said inside a job: BERTH_SAVED_FILE is not set",
+        return report(context, {kFailed, "BERTH_SAVED_FILE is not set; run this inside a job",
                                 "berth help checkpointed"});
     }
     const int file = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -35,9 +35,9 @@ int say_saved(Context& context, const Arguments&) {
 
 extern const Verb checkpointed_verb;
 
-const Verb checkpointed_verb{.intent = Intent::Steer,
+const Verb checkpointed_verb{.intent = Intent::Manage,
                              .name = "checkpointed",
-                             .summary = "inside a job: say that its work so far is saved",
+                             .summary = "report, inside a job, that its work so far is saved",
                              .more = "  The same as: touch \"$BERTH_SAVED_FILE\"\n",
                              .run = say_saved};
 

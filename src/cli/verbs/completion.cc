@@ -241,7 +241,7 @@ const Verb completion_verb{
     .intent = Intent::System,
     .name = "completion",
     .synopsis = "bash|zsh|fish",
-    .summary = "let your shell complete verbs, flags, jobs, projects",
+    .summary = "print the completion script of a shell",
     .words_min = 1,
     .words_max = 1,
     .completes = Completes::Choices,
@@ -253,7 +253,7 @@ const Verb completion_verb{
 
 const Verb complete_verb{.name = "__complete",
                          .synopsis = "-- WORD...",
-                         .summary = "what can stand for the last word",
+                         .summary = "list what can complete the last word",
                          .tail = CommandTail::AfterDashes,
                          .run = complete};
 

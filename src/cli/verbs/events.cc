@@ -16,9 +16,9 @@ constexpr base::Duration kEventsWait{30'000};
 constexpr std::int64_t kLatest = 50;
 
 constexpr Flag kEventFlags[] = {
-    {'f', "follow", "", "go on as things happen, until Ctrl-C"},
-    {0, "job", "JOB", "only of this job", Completes::Jobs},
-    {0, "after", "NUMBER", "from behind this event; else the latest 50"},
+    {'f', "follow", "", "print new events until Ctrl-C"},
+    {0, "job", "JOB", "only events of this job", Completes::Jobs},
+    {0, "after", "NUMBER", "events after this number (default: the latest 50)"},
     kPageOutputFlag,
     kJsonFlag,
     kTimeFlag,
@@ -103,7 +103,7 @@ extern const Verb status_verb;
 const Verb events_verb{.intent = Intent::Look,
                        .name = "events",
                        .synopsis = "[-f] [--job JOB] [--after NUMBER] [--json]",
-                       .summary = "what happened, and who or what decided it",
+                       .summary = "list events, and which user or rule caused them",
                        .flags = kEventFlags,
                        .more = "  --json prints one event a line.\n",
                        .run = show_events};
@@ -111,7 +111,7 @@ const Verb events_verb{.intent = Intent::Look,
 const Verb status_verb{.intent = Intent::Look,
                        .name = "status",
                        .synopsis = "[-o json]",
-                       .summary = "the server: version, GPUs, sums of jobs",
+                       .summary = "show the server: version, GPUs, number of jobs",
                        .flags = kStatusFlags,
                        .run = show_status};
 

@@ -11,7 +11,7 @@ namespace berth::cli {
 namespace {
 
 constexpr Flag kFairShareFlags[] = {
-    {0, "pool", "POOL", "in this pool; the default pool unless said"},
+    {0, "pool", "POOL", "pool to show (default: the default pool)"},
     kPageOutputFlag,
     kJsonFlag,
 };
@@ -35,7 +35,7 @@ extern const Verb fair_share_verb;
 const Verb fair_share_verb{.intent = Intent::Share,
                            .name = "fairshare",
                            .synopsis = "PROJECT [--pool POOL] [-o json]",
-                           .summary = "how a fair share comes about, to check by hand",
+                           .summary = "show how a fair share is calculated, step by step",
                            .flags = kFairShareFlags,
                            .words_min = 1,
                            .words_max = 1,

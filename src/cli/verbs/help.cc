@@ -7,6 +7,7 @@
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
 #include "cli/command_line/exit_code.h"
+#include "cli/pages/page_lines.h"
 #include "cli/verbs/verbs.h"
 #include "codec/words/words.h"
 
@@ -16,9 +17,9 @@ namespace {
 constexpr std::array<std::pair<Intent, std::string_view>, 7> kGroups{{
     {Intent::Run, "Run"},
     {Intent::Look, "Look"},
-    {Intent::Steer, "Steer"},
-    {Intent::Plan, "Ask"},
-    {Intent::Share, "Share"},
+    {Intent::Manage, "Manage jobs"},
+    {Intent::Simulate, "Simulate"},
+    {Intent::Share, "Projects and quotas"},
     {Intent::Nodes, "Nodes"},
     {Intent::System, "System"},
 }};
@@ -41,8 +42,13 @@ std::string flag_lines(std::span<const Flag> flags, const Style& style) {
     for (const Flag& flag : flags) widest = std::max(widest, display_width(flag_column(flag)));
     std::string text;
     for (const Flag& flag : flags) {
-        text += "  " + style.paint(Tone::Strong, padded(flag_column(flag), widest)) + "  " +
-                std::string(flag.help) + "\n";
+        const std::string margin(static_cast<std::size_t>(widest) + 4, ' ');
+        std::string_view lead = "";
+        text += "  " + style.paint(Tone::Strong, padded(flag_column(flag), widest)) + "  ";
+        for (const std::string& part : wrapped(std::string(flag.help), style, widest + 4)) {
+            text += std::string(lead) + part + "\n";
+            lead = margin;
+        }
     }
     return text;
 }
@@ -91,17 +97,14 @@ int show_version(Context&, const Arguments&) {
 
 std::string overview(std::span<const Verb* const> verbs, const Style& style) {
     std::string text =
-        "Berth shares GPUs between projects: what a project leaves idle is lent, and\n"
-        "comes back when its owner returns - paused, not killed.\n";
+        "Berth shares GPUs between projects. Each project has a quota; GPUs it does not\n"
+        "use are lent to others. When it needs them, jobs on them are paused, not killed.\n";
     for (const auto& [intent, title] : kGroups) {
-        std::string_view heading = title;
-        text += "\n";
+        text += "\n" + style.paint(Tone::Faint, title) + "\n";
         for (const Verb* verb : verbs) {
             if (verb->intent != intent) continue;
-            text += style.paint(Tone::Faint, padded(heading, 8)) +
-                    style.paint(Tone::Strong, padded(verb->name, 16)) + std::string(verb->summary) +
-                    "\n";
-            heading = {};
+            text += "  " + style.paint(Tone::Strong, padded(verb->name, 16)) +
+                    std::string(verb->summary) + "\n";
         }
     }
     text +=
@@ -136,14 +139,14 @@ std::string version_text() { return "berth " BERTH_VERSION "\n"; }
 const Verb help_verb{.intent = Intent::System,
                      .name = "help",
                      .synopsis = "[VERB | exit-codes]",
-                     .summary = "what each verb does",
+                     .summary = "show all verbs, or the flags of one",
                      .words_max = 2,
                      .completes = Completes::Verbs,
                      .run = show_help};
 
 const Verb version_verb{.intent = Intent::System,
                         .name = "version",
-                        .summary = "the version of this program",
+                        .summary = "print the version of this program",
                         .run = show_version};
 
 }  // namespace berth::cli

@@ -27,13 +27,13 @@ constexpr int kFinishedShown = 20;
 constexpr int kFirstPage = 50;
 
 constexpr Flag kLsFlags[] = {
-    {'a', "all", "", "all of them, and the newest 20 finished"},
-    {0, "finished", "N", "the newest N finished jobs too"},
-    {'p', "project", "PROJECT", "only this project", Completes::Projects},
-    {'u', "user", "USER", "only this user's; \"me\" is you"},
+    {'a', "all", "", "all jobs, and the newest 20 finished"},
+    {0, "finished", "N", "also the newest N finished jobs"},
+    {'p', "project", "PROJECT", "only jobs of this project", Completes::Projects},
+    {'u', "user", "USER", "only jobs of this user; \"me\" is you"},
     {0, "state", "STATE", "only jobs in this state", Completes::Choices,
      "queued|starting|running|pausing|paused|cancelling|succeeded|failed|cancelled"},
-    {'w', "watch", "", "keep showing, until Ctrl-C"},
+    {'w', "watch", "", "update until Ctrl-C"},
     kListOutputFlag,
     kJsonFlag,
     kQuietFlag,
@@ -91,8 +91,8 @@ Outcome<Shown> first_page(Client& client, const JobQuery& query) {
 
 // People read a page, unless they ask for all; what a program reads is whole.
 Outcome<Shown> wanted_jobs(Client& client, const JobQuery& query, const Arguments& arguments) {
-    const Form form = form_wanted(arguments, true);
-    const bool is_for_people = form == Form::Table || form == Form::Wide;
+    const OutputForm form = form_wanted(arguments, true);
+    const bool is_for_people = form == OutputForm::Table || form == OutputForm::Wide;
     if (is_for_people && !arguments.has("all")) return first_page(client, query);
     return client.jobs(query).map([](JobList list) { return Shown{std::move(list), 0}; });
 }
@@ -104,20 +104,21 @@ std::string left_out(std::int64_t more) {
     return "and " + text + " more: berth ls --all";
 }
 
-void print_list(const Context& context, const Shown& shown, Form form) {
+void print_list(const Context& context, const Shown& shown, OutputForm form) {
     const JobList& list = shown.list;
-    const Detail detail = form == Form::Wide || form == Form::Csv ? Detail::Wide : Detail::Usual;
+    const Detail detail =
+        form == OutputForm::Wide || form == OutputForm::Csv ? Detail::Wide : Detail::Usual;
     const Table table = job_table(list.jobs, list.names, clock_now(), context.out.glyphs(), detail);
     std::vector<std::string> ids;
     for (const auto& job : list.jobs) ids.push_back(std::to_string(job.id.value));
     print_table(context, table, form, ids);
     if (shown.more > 0) {
         print(context.out.paint(Tone::Faint, left_out(shown.more)) + "\n");
-    } else if (form == Form::Table && context.out.is_terminal) {
+    } else if (form == OutputForm::Table && context.out.is_terminal) {
         const std::string sums = job_sums(list.jobs, context.out);
         print(context.out.paint(
                   Tone::Faint,
-                  sums.empty() ? "no job runs or waits; finished ones: berth ls -a" : sums) +
+                  sums.empty() ? "no job runs or waits; finished jobs: berth ls -a" : sums) +
               "\n");
     }
 }
@@ -150,8 +151,8 @@ int list_jobs(Context& context, const Arguments& arguments) {
     if (arguments.has("watch")) return watch(context, client, *query, arguments);
     const auto shown = wanted_jobs(client, *query, arguments);
     if (!shown) return report(context, shown.error());
-    const Form form = form_wanted(arguments, true);
-    if (form != Form::Document) {
+    const OutputForm form = form_wanted(arguments, true);
+    if (form != OutputForm::Document) {
         print_list(context, *shown, form);
     } else {
         for (const std::string& page : shown->list.pages) print_document(arguments, page);
@@ -167,10 +168,10 @@ const Verb list_verb{.intent = Intent::Look,
                      .name = "ls",
                      .aliases = "ps queue",
                      .synopsis = "[-a] [-p PROJECT] [-u me] [--state STATE] [-w]",
-                     .summary = "the jobs: where they run, or why they wait",
+                     .summary = "list jobs: where they run, or why they wait",
                      .flags = kLsFlags,
                      .more =
-                         "  berth ls -u me -a                  yours, finished ones too\n"
+                         "  berth ls -u me -a                  your jobs, also finished ones\n"
                          "  berth ls -q --state queued         numbers, for scripts\n"
                          "  berth ls -o json | jq .items[].id\n",
                      .run = list_jobs};

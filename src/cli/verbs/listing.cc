@@ -10,8 +10,8 @@ namespace berth::cli {
 int show_listing(Context& context, const Arguments& arguments, const std::string& path,
                  ReadListing read) {
     Client client(context);
-    const Form form = form_wanted(arguments, true);
-    if (form == Form::Document) {
+    const OutputForm form = form_wanted(arguments, true);
+    if (form == OutputForm::Document) {
         const auto body = client.get(path);
         if (!body) return report(context, body.error());
         print_document(arguments, *body);
@@ -20,20 +20,20 @@ int show_listing(Context& context, const Arguments& arguments, const std::string
     const auto listing = read(context, client, arguments);
     if (!listing) return report(context, listing.error());
     print_table(context, listing->table, form, listing->names);
-    if (form == Form::Table && !listing->below.empty()) {
+    if (form == OutputForm::Table && !listing->below.empty()) {
         print(context.out.paint(Tone::Faint, printable(listing->below)) + "\n");
     }
     return kDone;
 }
 
 Success expect_known(std::string_view kind, const std::string& name,
-                     const std::vector<std::string>& names, std::string remedy) {
+                     const std::vector<std::string>& names, std::string hint) {
     if (std::ranges::find(names, name) != names.end()) return {};
     const std::vector<std::string_view> known(names.begin(), names.end());
     return refuse(
         kNoSuchThing,
         "no " + std::string(kind) + " \"" + name + "\"" + codec::did_you_mean(name, known),
-        std::move(remedy));
+        std::move(hint));
 }
 
 }  // namespace berth::cli

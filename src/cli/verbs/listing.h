@@ -28,6 +28,6 @@ int show_listing(Context& context, const Arguments& arguments, const std::string
 
 // Errors: no `kind` is called so, with the nearest of the names that there are.
 Success expect_known(std::string_view kind, const std::string& name,
-                     const std::vector<std::string>& names, std::string remedy);
+                     const std::vector<std::string>& names, std::string hint);
 
 }  // namespace berth::cli

@@ -13,10 +13,10 @@ namespace {
 constexpr base::Duration kLogWait{30'000};
 
 constexpr Flag kLogsFlags[] = {
-    {'f', "follow", "", "go on as the job prints, through pauses, until it ends"},
-    {0, "attempt", "N", "of this attempt; else the newest"},
-    {0, "rank", "N", "of this task of the gang; else task 0"},
-    {'n', "tail", "LINES", "only the last lines"},
+    {'f', "follow", "", "print new output, through pauses, until the job ends"},
+    {0, "attempt", "N", "attempt to show (default: the newest)"},
+    {0, "rank", "N", "task of the gang to show (default: 0)"},
+    {'n', "tail", "LINES", "number of last lines to show"},
 };
 
 // The last `count` lines of `text`.
@@ -134,12 +134,12 @@ const Verb logs_verb{.intent = Intent::Look,
                      .name = "logs",
                      .aliases = "log",
                      .synopsis = "JOB [-f] [-n LINES] [--attempt N] [--rank N]",
-                     .summary = "what a job prints",
+                     .summary = "print the output of a job",
                      .flags = kLogsFlags,
                      .words_min = 1,
                      .words_max = 1,
                      .completes = Completes::Jobs,
-                     .more = "  Ctrl-C stops following; the job goes on.\n",
+                     .more = "  Ctrl-C stops following; the job continues.\n",
                      .run = show_log};
 
 }  // namespace berth::cli

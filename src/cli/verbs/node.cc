@@ -15,8 +15,8 @@ namespace {
 
 constexpr Flag kNodeListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
 constexpr Flag kSetFlags[] = {
-    {'l', "labels", "KEY=VALUE", "what pools and jobs ask for; KEY= takes one away"},
-    {0, "topology", "LEVEL=DOMAIN", "what it stands in: zone=z1,rack=r7"},
+    {'l', "labels", "KEY=VALUE", "labels that pools and jobs ask for; KEY= removes one"},
+    {0, "topology", "LEVEL=DOMAIN", "domains that contain the node: zone=z1,rack=r7"},
 };
 
 Outcome<Listing> read_nodes(const Context&, Client& client, const Arguments&) {
@@ -70,11 +70,11 @@ int set_nodes(Context& context, const Arguments& arguments) {
 
 int drain_nodes(Context& context, const Arguments& arguments) {
     return change_nodes(context, arguments, R"({"health":"drained"})",
-                        " takes no more work; what runs there goes on");
+                        " accepts no new work; running jobs continue");
 }
 
 int ready_nodes(Context& context, const Arguments& arguments) {
-    return change_nodes(context, arguments, R"({"health":"ready"})", " takes work");
+    return change_nodes(context, arguments, R"({"health":"ready"})", " accepts work");
 }
 
 }  // namespace
@@ -88,14 +88,14 @@ const Verb node_list_verb{.intent = Intent::Nodes,
                           .name = "node ls",
                           .aliases = "nodes node",
                           .synopsis = "[-o FORM]",
-                          .summary = "the nodes: pool, state, labels, who is there",
+                          .summary = "list nodes: pool, state, labels, jobs",
                           .flags = kNodeListFlags,
                           .run = list_nodes};
 
 const Verb node_set_verb{.intent = Intent::Nodes,
                          .name = "node set",
                          .synopsis = "NODE... [--labels KEY=VALUE] [--topology LEVEL=DOMAIN]",
-                         .summary = "change a node's labels, or where it stands",
+                         .summary = "change labels or topology of a node",
                          .flags = kSetFlags,
                          .words_min = 1,
                          .words_max = -1,
@@ -106,7 +106,7 @@ const Verb node_set_verb{.intent = Intent::Nodes,
 const Verb node_drain_verb{.intent = Intent::Nodes,
                            .name = "node drain",
                            .synopsis = "NODE...",
-                           .summary = "send it no more work; what runs there finishes",
+                           .summary = "send a node no new work; running jobs continue",
                            .words_min = 1,
                            .words_max = -1,
                            .completes = Completes::Nodes,
@@ -115,7 +115,7 @@ const Verb node_drain_verb{.intent = Intent::Nodes,
 const Verb node_ready_verb{.intent = Intent::Nodes,
                            .name = "node ready",
                            .synopsis = "NODE...",
-                           .summary = "let a drained node take work again",
+                           .summary = "let a drained node accept work again",
                            .words_min = 1,
                            .words_max = -1,
                            .completes = Completes::Nodes,

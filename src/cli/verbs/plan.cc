@@ -16,8 +16,8 @@ namespace berth::cli {
 namespace {
 
 constexpr Flag kPlanFlags[] = {
-    {0, "state", "FILE", "the cluster, YAML or JSON; \"-\" is standard input", Completes::Files},
-    {0, "profile", "NAME", "berth, or classic as on Kubernetes; or as the file says",
+    {0, "state", "FILE", "cluster in YAML or JSON; \"-\" is standard input", Completes::Files},
+    {0, "profile", "NAME", "berth or classic (default: the profile in the file)",
      Completes::Choices, "berth|classic"},
     {0, "export", "", "write the state of the server to FILE, or print it"},
     kPageOutputFlag,
@@ -48,12 +48,12 @@ int refuse_input(const std::string& line) {
 int show_plan(Context& context, const Arguments& arguments) {
     if (arguments.has("export")) return export_state(context, arguments);
     if (!arguments.words.empty()) {
-        return report(context, {kBadUsage, "a word too many: " + arguments.words[0],
+        return report(context, {kBadUsage, "unexpected argument: " + arguments.words[0],
                                 "berth plan --state FILE   or   berth plan --export FILE"});
     }
     const std::string file = arguments.text("state");
     if (file.empty()) {
-        return report(context, {kBadUsage, "--state FILE is missing", "berth help plan"});
+        return report(context, {kBadUsage, "missing flag: --state FILE", "berth help plan"});
     }
     const auto text = read_text_file(file);
     if (!text) return refuse_input(text.error().message);
@@ -80,17 +80,18 @@ int show_plan(Context& context, const Arguments& arguments) {
 
 extern const Verb plan_verb;
 
-const Verb plan_verb{.intent = Intent::Plan,
-                     .name = "plan",
-                     .synopsis = "--state FILE [--profile P] | --export [FILE]",
-                     .summary = "one decision on a cluster described in a file",
-                     .flags = kPlanFlags,
-                     .words_max = 1,
-                     .completes = Completes::Files,
-                     .more =
-                         "  Every start, pause and reservation with its rule, every verdict.\n"
-                         "  A file that cannot be read ends with exit code 2 and one line:\n"
-                         "  file, line, field, what was wanted and what was found.\n",
-                     .run = show_plan};
+const Verb plan_verb{
+    .intent = Intent::Simulate,
+    .name = "plan",
+    .synopsis = "--state FILE [--profile P] | --export [FILE]",
+    .summary = "decide once for a cluster described in a file",
+    .flags = kPlanFlags,
+    .words_max = 1,
+    .completes = Completes::Files,
+    .more =
+        "  Shows every start, pause and reservation with its rule, and every verdict.\n"
+        "  A file that cannot be read gives exit code 2 and one line: file,\n"
+        "  line, field, what was wanted and what was found.\n",
+    .run = show_plan};
 
 }  // namespace berth::cli

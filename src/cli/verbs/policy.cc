@@ -22,6 +22,12 @@ const codec::SettingView* find(const codec::PolicyView& policy, std::string_view
     return found == policy.settings.end() ? nullptr : &*found;
 }
 
+// Under the name of today, where it is a former one.
+std::string setting_named(const std::string& word) {
+    const model::PolicySetting* const known = model::find_policy_setting(word);
+    return known == nullptr ? word : std::string(known->name);
+}
+
 Success expect_settings(const codec::PolicyView& policy, const std::vector<std::string>& wanted) {
     std::vector<std::string> names;
     for (const codec::SettingView& setting : policy.settings) names.push_back(setting.name);
@@ -35,19 +41,19 @@ Success expect_settings(const codec::PolicyView& policy, const std::vector<std::
 Outcome<Listing> read_settings(const Context& context, Client& client, const Arguments& arguments) {
     auto policy = client.policy();
     if (!policy) return tl::unexpected(policy.error());
-    if (const auto known = expect_settings(*policy, arguments.words); !known) {
+    std::vector<std::string> wanted;
+    for (const std::string& word : arguments.words) wanted.push_back(setting_named(word));
+    if (const auto known = expect_settings(*policy, wanted); !known) {
         return tl::unexpected(known.error());
     }
     std::erase_if(policy->settings, [&](const codec::SettingView& setting) {
-        const bool is_wanted =
-            std::ranges::find(arguments.words, setting.name) != arguments.words.end();
-        return !arguments.words.empty() && !is_wanted;
+        return !wanted.empty() && std::ranges::find(wanted, setting.name) == wanted.end();
     });
     Listing listing{setting_table(policy->settings), {}};
     for (const codec::SettingView& setting : policy->settings)
         listing.names.push_back(setting.name);
     if (context.out.is_terminal) {
-        listing.below = "DEFAULT is what the server was started with: profile " + policy->profile +
+        listing.below = "DEFAULT is the startup value: profile " + policy->profile +
                         " and the flags of berth up";
     }
     return listing;
@@ -76,7 +82,7 @@ int change_policy(Context& context, const std::vector<std::string>& names,
         const std::string& was = find(*before, name)->value;
         const std::string change = was == now->value ? ", as before" : ", was " + was;
         print(printable(name + " is " + now->value + change) +
-              (now->is_set ? "\n" : " (what the server was started with)\n"));
+              (now->is_set ? "\n" : " (startup value)\n"));
     }
     print_notes(*notes);
     return kDone;
@@ -91,11 +97,11 @@ int set_policy(Context& context, const Arguments& arguments) {
         const std::size_t equals = word.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) {
             return report(context, {kBadUsage, "wanted NAME=VALUE, found \"" + word + "\"",
-                                    "berth policy set min_run=10m; berth policy show"});
+                                    "berth policy set min_runtime=10m; berth policy show"});
         }
-        const std::string name = word.substr(0, equals);
+        const std::string name = setting_named(word.substr(0, equals));
         if (std::ranges::find(names, name) != names.end()) {
-            return report(context, {kBadUsage, name + " is there twice", "berth help policy set"});
+            return report(context, {kBadUsage, name + " is given twice", "berth help policy set"});
         }
         names.push_back(name);
         json.text_key(name).string(word.substr(equals + 1));
@@ -108,9 +114,13 @@ int reset_policy(Context& context, const Arguments& arguments) {
     std::string body;
     codec::JsonWriter json(body);
     json.begin_object();
-    for (const std::string& name : arguments.words) json.text_key(name).null();
+    std::vector<std::string> names;
+    for (const std::string& word : arguments.words) {
+        names.push_back(setting_named(word));
+        json.text_key(names.back()).null();
+    }
     json.end_object();
-    return change_policy(context, arguments.words, body);
+    return change_policy(context, names, body);
 }
 
 }  // namespace
@@ -123,7 +133,7 @@ const Verb policy_show_verb{.intent = Intent::Share,
                             .name = "policy show",
                             .aliases = "policy",
                             .synopsis = "[NAME...] [-o FORM]",
-                            .summary = "the settings of decisions, and which were changed",
+                            .summary = "show the policy settings, and which were changed",
                             .flags = kPolicyShowFlags,
                             .words_max = -1,
                             .completes = Completes::Settings,
@@ -132,19 +142,19 @@ const Verb policy_show_verb{.intent = Intent::Share,
 const Verb policy_set_verb{.intent = Intent::Share,
                            .name = "policy set",
                            .synopsis = "NAME=VALUE...",
-                           .summary = "change settings for good, from the next decision on",
+                           .summary = "change settings from the next decision on",
                            .words_min = 1,
                            .words_max = -1,
                            .completes = Completes::Settings,
                            .more =
-                               "  berth policy set min_run=10m moves=0\n"
-                               "  berth policy reset moves             as the server was started\n",
+                               "  berth policy set min_runtime=10m consolidation_max_jobs=0\n"
+                               "  berth policy reset min_runtime\n",
                            .run = set_policy};
 
 const Verb policy_reset_verb{.intent = Intent::Share,
                              .name = "policy reset",
                              .synopsis = "NAME...",
-                             .summary = "take a setting back to what berth up says",
+                             .summary = "reset a setting to its startup value",
                              .words_min = 1,
                              .words_max = -1,
                              .completes = Completes::Settings,

@@ -20,7 +20,7 @@ namespace berth::cli {
 namespace {
 
 constexpr Flag kProjectListFlags[] = {
-    {0, "pool", "POOL", "what they have in this pool; in all together unless said",
+    {0, "pool", "POOL", "rights and use in this pool (default: all pools together)",
      Completes::Pools},
     kListOutputFlag,
     kJsonFlag,
@@ -28,21 +28,31 @@ constexpr Flag kProjectListFlags[] = {
 };
 
 constexpr Flag kRightsFlags[] = {
-    {'q', "quota", "GPUS", "GPUs that are this project's whenever it asks: 4, 0.5"},
-    {0, "limit", "GPUS", "never more than that; \"none\" lifts it"},
-    {'w', "weight", "NUMBER", "share of what idles, against others; 1 unless said"},
-    {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
-    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
+    {'q', "quota", "GPUS", "GPUs the project gets whenever it asks: 4, 0.5"},
+    {0, "limit", "GPUS", "most GPUs it may use; \"none\" removes the limit"},
+    {'w', "weight", "NUMBER", "weight for sharing over-quota GPUs (default: 1)"},
+    {0, "priority", "NUMBER", "higher is offered over-quota GPUs first (default: 100)"},
+    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: neither", Completes::Choices,
      "guaranteed|fixed"},
-    {0, "pool", "POOL", "the rights above in this pool, not the default one", Completes::Pools},
-    {0, "no-rights", "", "with --pool: no rights of its own there any more"},
-    {0, "delay", "TIME", "its jobs wait so long before others pause for them"},
-    {0, "preempt-run", "TIME", "its jobs are left alone so long by higher priorities"},
-    {0, "reclaim-run", "TIME", "its jobs are left alone so long by other projects"},
-    {0, "order", "ORDER", "its jobs go by: learned, levels, age, inherit", Completes::Choices,
+    {0, "pool", "POOL", "pool where these rights apply (default: the default pool)",
+     Completes::Pools},
+    {0, "no-rights", "", "no rights of its own in the pool of --pool"},
+    {.name = "preemption-delay",
+     .value = "TIME",
+     .help = "wait of its jobs before they may preempt others: 5m",
+     .formerly = "delay"},
+    {.name = "preempt-min-runtime",
+     .value = "TIME",
+     .help = "run time before higher priorities may preempt its jobs",
+     .formerly = "preempt-run"},
+    {.name = "reclaim-min-runtime",
+     .value = "TIME",
+     .help = "run time before other projects may preempt its jobs",
+     .formerly = "reclaim-run"},
+    {0, "order", "ORDER", "order of its jobs: learned, levels, age, inherit", Completes::Choices,
      "learned|levels|age|inherit"},
-    {0, "tail", "PERCENT", "its costliest part that goes by age: 0 to 50; inherit"},
-    {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
+    {0, "tail", "PERCENT", "costliest percent of its jobs that go by age: 0 to 50"},
+    {0, "parent", "DEPARTMENT", "department above it", Completes::Projects},
 };
 
 // Writes the flag's decimal under its own name.
@@ -128,9 +138,9 @@ Outcome<std::string> project_body(const Arguments& arguments) {
     const Success added = is_default ? add_rights(json, arguments) : add_pool(json, arguments);
     if (!added) return tl::unexpected(added.error());
     constexpr std::pair<std::string_view, std::string_view> kTimes[] = {
-        {"delay", "preemption_delay"},
-        {"preempt-run", "preempt_min_run"},
-        {"reclaim-run", "reclaim_min_run"}};
+        {"preemption-delay", "preemption_delay"},
+        {"preempt-min-runtime", "preempt_min_run"},
+        {"reclaim-min-runtime", "reclaim_min_run"}};
     for (const auto& [flag, field] : kTimes) {
         if (arguments.has(flag)) json.key(field).string(arguments.text(flag));
     }
@@ -164,8 +174,8 @@ Outcome<Listing> read_projects(const Context& context, Client& client, const Arg
         if (!pool) return tl::unexpected(pool.error());
         projects = in_pool(std::move(*projects), pool->name);
     }
-    const Form form = form_wanted(arguments, true);
-    const bool has_all = form == Form::Wide || form == Form::Csv;
+    const OutputForm form = form_wanted(arguments, true);
+    const bool has_all = form == OutputForm::Wide || form == OutputForm::Csv;
     Listing listing{project_table(*projects, has_all ? Detail::Wide : Detail::Usual), {}};
     for (const codec::ProjectView& project : *projects) listing.names.push_back(project.name);
     if (context.out.is_terminal) listing.below = orders_note(*projects);
@@ -173,8 +183,8 @@ Outcome<Listing> read_projects(const Context& context, Client& client, const Arg
     if (context.out.is_terminal && !mine.empty()) {
         const bool is_there = std::ranges::find(listing.names, mine) != listing.names.end();
         if (!listing.below.empty()) listing.below += "; ";
-        listing.below += "yours, unless you say -p: " + mine +
-                         (is_there ? "" : ", which is not there; berth project use PROJECT");
+        listing.below += "your default project: " + mine +
+                         (is_there ? "" : ", which does not exist; berth project use PROJECT");
     }
     return listing;
 }
@@ -230,7 +240,7 @@ int remove_project(Context& context, const Arguments& arguments) {
           printable(name) + "\n");
     if (default_project() == name) {
         print_notes(
-            {"your jobs went there unless you said -p; choose another: berth project use "
+            {"it was your default project; choose another one: berth project use "
              "PROJECT"});
     }
     return kDone;
@@ -245,7 +255,7 @@ int use_project(Context& context, const Arguments& arguments) {
     if (const base::Status saved = save_default_project(name); !saved) {
         return report(context, Failure::from(saved.error()));
     }
-    print("your jobs go to " + printable(name) + " unless you say -p\n");
+    print("your jobs use project " + printable(name) + " (change: -p PROJECT)\n");
     return kDone;
 }
 
@@ -261,14 +271,14 @@ const Verb project_list_verb{.intent = Intent::Share,
                              .name = "project ls",
                              .aliases = "projects project",
                              .synopsis = "[-o FORM]",
-                             .summary = "the projects: quota, fair share, used, borrowed",
+                             .summary = "list projects: quota, fair share, used, borrowed",
                              .flags = kProjectListFlags,
                              .run = list_projects};
 
 const Verb project_create_verb{.intent = Intent::Share,
                                .name = "project create",
                                .synopsis = "NAME [--quota GPUS] [--parent DEPARTMENT] ...",
-                               .summary = "make a project",
+                               .summary = "create a project",
                                .flags = kRightsFlags,
                                .words_min = 1,
                                .words_max = 1,
@@ -282,7 +292,7 @@ const Verb project_create_verb{.intent = Intent::Share,
 const Verb project_set_verb{.intent = Intent::Share,
                             .name = "project set",
                             .synopsis = "NAME --quota GPUS ...",
-                            .summary = "change a project's rights",
+                            .summary = "change the rights of a project",
                             .flags = kRightsFlags,
                             .words_min = 1,
                             .words_max = 1,
@@ -292,7 +302,7 @@ const Verb project_set_verb{.intent = Intent::Share,
 const Verb project_use_verb{.intent = Intent::Share,
                             .name = "project use",
                             .synopsis = "NAME",
-                            .summary = "make it the project of your jobs",
+                            .summary = "set the default project of your jobs",
                             .words_min = 1,
                             .words_max = 1,
                             .completes = Completes::Projects,
@@ -301,7 +311,7 @@ const Verb project_use_verb{.intent = Intent::Share,
 const Verb project_remove_verb{.intent = Intent::Share,
                                .name = "project rm",
                                .synopsis = "NAME",
-                               .summary = "take away a project that has no job and no children",
+                               .summary = "delete a project without jobs and subprojects",
                                .words_min = 1,
                                .words_max = 1,
                                .completes = Completes::Projects,

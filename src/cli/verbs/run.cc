@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// berth run: be the command, on GPUs. Waits in the queue saying why, then stands in for the
-// process: its terminal, input, output, signals and exit code. When the job is paused for others,
-// it waits and takes up the next attempt.
+// berth run: run a command on GPUs as if it ran here. Waits in the queue and says why, then
+// connects terminal, input, output, signals and exit code with those of the process. When the job
+// is paused, it waits for the next attempt.
 #include <unistd.h>
 
 #include "attach/attach.h"
@@ -17,11 +17,12 @@
 namespace berth::cli {
 namespace {
 
-constexpr auto kRunFlags = joined(
-    kSubmissionFlags, std::to_array<Flag>({
-                          {'d', "detach", "", "print its number and go on without it"},
-                          {0, "max-wait", "TIME", "give up (111) when it has not started by then"},
-                      }));
+constexpr auto kRunFlags =
+    joined(kSubmissionFlags,
+           std::to_array<Flag>({
+               {'d', "detach", "", "print the job number and return at once"},
+               {0, "max-wait", "TIME", "give up after this time in the queue (exit code 111)"},
+           }));
 
 constexpr base::Duration kRunRefresh{1000};
 constexpr base::Duration kWorthTelling{500};  // a shorter wait is not mentioned in a log
@@ -181,8 +182,8 @@ class Run {
 
 int run_command(Context& context, const Arguments& arguments) {
     if (arguments.command.empty()) {
-        return report(context,
-                      {kBadUsage, "a command is missing", "berth run -g 2 -- python train.py"});
+        return report(
+            context, {kBadUsage, "missing argument: COMMAND", "berth run -g 2 -- python train.py"});
     }
     const auto max_wait = arguments.duration("max-wait", base::Duration{0});
     if (!max_wait) return report(context, max_wait.error());
@@ -219,9 +220,9 @@ const Verb run_verb{
         "  berth run -g 2 -p vision -- python train.py\n"
         "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
         "  Terminal, input, output, Ctrl-C and exit code are those of the command. While\n"
-        "  it waits, one line says why, and Ctrl-C cancels it; while it runs, a second\n"
-        "  Ctrl-C within a second ends the job. When others need its GPUs it is paused,\n"
-        "  and this goes on with the next attempt. Codes above 99: berth help exit-codes.\n",
+        "  the job waits, one line says why, and Ctrl-C cancels it. While it runs, a\n"
+        "  second Ctrl-C within a second ends it. When the job is paused for another one,\n"
+        "  berth run waits for its next attempt. Codes above 99: berth help exit-codes.\n",
     .run = run_command};
 
 }  // namespace berth::cli

@@ -10,11 +10,11 @@ namespace berth::cli {
 namespace {
 
 constexpr Flag kScenarioFlags[] = {
-    {0, "update", "", "write what was found into the files, for review"},
-    {'q', "quiet", "", "only what differs, and the sums"},
+    {0, "update", "", "write the decisions into the files, for review"},
+    {'q', "quiet", "", "show only failed files and the totals"},
 };
 
-enum class Verdict { Holds, Differs, Unreadable };
+enum class Verdict { Passed, Failed, Unreadable };
 
 Verdict play(const Context& context, const Arguments& arguments, const std::string& file) {
     const auto text = read_text_file(file);
@@ -33,18 +33,18 @@ Verdict play(const Context& context, const Arguments& arguments, const std::stri
             print(context.out.paint(Tone::Good, glyphs.check) + " " + printable(file) + "  " +
                   std::to_string(outcome->commands) + " commands\n");
         }
-        return Verdict::Holds;
+        return Verdict::Passed;
     }
     const bool updates = arguments.has("update");
     print((updates ? context.out.paint(Tone::Warning, "updated")
                    : context.out.paint(Tone::Bad, glyphs.cross)) +
           " " + printable(file) + "\n" + outcome->difference);
-    if (!updates) return Verdict::Differs;
+    if (!updates) return Verdict::Failed;
     if (const base::Status written = write_text_file(file, outcome->updated); !written) {
         report(context, Failure::from(written.error()));
         return Verdict::Unreadable;
     }
-    return Verdict::Holds;
+    return Verdict::Passed;
 }
 
 int play_scenarios(Context& context, const Arguments& arguments) {
@@ -52,21 +52,21 @@ int play_scenarios(Context& context, const Arguments& arguments) {
     for (const std::string& file : arguments.words) {
         ++counts[static_cast<int>(play(context, arguments, file))];
     }
-    const int differing = counts[static_cast<int>(Verdict::Differs)];
+    const int failed = counts[static_cast<int>(Verdict::Failed)];
     const int unreadable = counts[static_cast<int>(Verdict::Unreadable)];
-    print(std::to_string(counts[0]) + " hold, " + std::to_string(differing) + " differ" +
-          (unreadable > 0 ? ", " + std::to_string(unreadable) + " cannot be read" : "") + "\n");
-    return unreadable > 0 ? kBadInput : differing > 0 ? kFailed : kDone;
+    print(std::to_string(counts[0]) + " passed, " + std::to_string(failed) + " failed" +
+          (unreadable > 0 ? ", " + std::to_string(unreadable) + " unreadable" : "") + "\n");
+    return unreadable > 0 ? kBadInput : failed > 0 ? kFailed : kDone;
 }
 
 }  // namespace
 
 extern const Verb scenario_verb;
 
-const Verb scenario_verb{.intent = Intent::Plan,
+const Verb scenario_verb{.intent = Intent::Simulate,
                          .name = "scenario",
                          .synopsis = "FILE... [--update]",
-                         .summary = "play scenario files through the scheduler and compare",
+                         .summary = "play scenario files and compare the decisions",
                          .flags = kScenarioFlags,
                          .words_min = 1,
                          .words_max = -1,

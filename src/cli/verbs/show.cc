@@ -12,7 +12,7 @@ namespace {
 
 constexpr Flag kShowFlags[] = {kPageOutputFlag, kJsonFlag, kTimeFlag};
 constexpr Flag kWhyFlags[] = {
-    {0, "paused", "", "the receipt of its last pause, also when it runs again"},
+    {0, "paused", "", "receipt of the last pause, also when the job runs again"},
     kPageOutputFlag,
     kJsonFlag,
 };
@@ -85,7 +85,7 @@ extern const Verb why_verb;
 const Verb show_verb{.intent = Intent::Look,
                      .name = "show",
                      .synopsis = "JOB... [--time iso] [-o json]",
-                     .summary = "everything about a job, with its timeline",
+                     .summary = "show everything about a job, with its timeline",
                      .flags = kShowFlags,
                      .words_min = 1,
                      .words_max = -1,
@@ -96,7 +96,7 @@ const Verb show_verb{.intent = Intent::Look,
 const Verb why_verb{.intent = Intent::Look,
                     .name = "why",
                     .synopsis = "JOB [--paused] [-o json]",
-                    .summary = "why a job waits or was paused, with the numbers",
+                    .summary = "explain why a job waits or was paused, in numbers",
                     .flags = kWhyFlags,
                     .words_min = 1,
                     .words_max = 1,

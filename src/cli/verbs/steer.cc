@@ -13,12 +13,12 @@ namespace {
 constexpr base::Duration kWaitPatience{10 * 60 * 1000};
 
 constexpr Flag kStopFlags[] = {
-    {0, "grace", "TIME", "how long it may take to save before it is killed"},
-    {0, "wait", "", "return when its GPUs are free"},
-    {'q', "quiet", "", "say nothing when all goes well"},
+    {0, "grace", "TIME", "time to save before the job is killed"},
+    {0, "wait", "", "wait until its GPUs are free"},
+    {'q', "quiet", "", "no output on success"},
 };
 constexpr Flag kResumeFlags[] = {
-    {'q', "quiet", "", "say nothing when all goes well"},
+    {'q', "quiet", "", "no output on success"},
 };
 
 bool holds_gpus(const model::JobRecord& job) {
@@ -32,7 +32,7 @@ Outcome<JobAnswer> wait_until_free(Client& client, model::JobId id) {
     auto job = client.job(id);
     const base::TimePoint deadline = clock_now() + kWaitPatience;
     while (job && holds_gpus(job->job)) {
-        if (clock_now() > deadline) return refuse(kWaitLimit, "it still holds its GPUs");
+        if (clock_now() > deadline) return refuse(kWaitLimit, "the job still uses its GPUs");
         job = client.wait_for_job(
             id, {.until = "change", .since = 0, .at_most = base::Duration{5'000}});
     }
@@ -42,11 +42,11 @@ Outcome<JobAnswer> wait_until_free(Client& client, model::JobId id) {
 // What is to be expected of a job that does not run.
 std::string standing(const model::JobRecord& job) {
     if (job.state != model::JobState::Queued && job.state != model::JobState::Paused) return "";
-    return job.held ? " until it is resumed" : ", goes on when GPUs are idle for it";
+    return job.held ? " until it is resumed" : " until GPUs are free";
 }
 
 // One sentence on what was done.
-std::string told(const model::JobRecord& record) {
+std::string outcome_of(const model::JobRecord& record) {
     std::string text = "job " + std::to_string(record.id.value);
     if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
     return text + " is " + std::string(codec::word(record.state)) + standing(record) + "\n";
@@ -76,7 +76,7 @@ int steer(Context& context, const Arguments& arguments, std::string_view verb, b
         if (!job) {
             result = report(context, job.error());
         } else if (!arguments.has("quiet")) {
-            print(told(job->job));
+            print(outcome_of(job->job));
         }
     }
     return result;
@@ -98,7 +98,7 @@ extern const Verb pause_verb;
 extern const Verb resume_verb;
 extern const Verb cancel_verb;
 
-const Verb pause_verb{.intent = Intent::Steer,
+const Verb pause_verb{.intent = Intent::Manage,
                       .name = "pause",
                       .aliases = "suspend",
                       .synopsis = "JOB... [--grace TIME] [--wait]",
@@ -109,17 +109,17 @@ const Verb pause_verb{.intent = Intent::Steer,
                       .completes = Completes::Jobs,
                       .run = pause_jobs};
 
-const Verb resume_verb{.intent = Intent::Steer,
+const Verb resume_verb{.intent = Intent::Manage,
                        .name = "resume",
                        .synopsis = "JOB...",
-                       .summary = "let a paused job go on, in its old place in line",
+                       .summary = "put a paused job back into its old place in the queue",
                        .flags = kResumeFlags,
                        .words_min = 1,
                        .words_max = -1,
                        .completes = Completes::Jobs,
                        .run = resume_jobs};
 
-const Verb cancel_verb{.intent = Intent::Steer,
+const Verb cancel_verb{.intent = Intent::Manage,
                        .name = "cancel",
                        .synopsis = "JOB... [--grace TIME] [--wait]",
                        .summary = "end a job for good",

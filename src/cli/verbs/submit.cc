@@ -16,17 +16,18 @@
 namespace berth::cli {
 namespace {
 
-constexpr auto kSubmitFlags = joined(
-    kSubmissionFlags, std::to_array<Flag>({
-                          {0, "wait", "", "return when it has ended, with its exit code"},
-                          {0, "timeout", "TIME", "with --wait: return 120 then, the job goes on"},
-                          {0, "dry-run", "", "say what would happen; submit nothing"},
-                          {0, "key", "KEY", "a repeated key gives the same job"},
-                          {0, "id-file", "FILE", "write the number there", Completes::Files},
-                          kPageOutputFlag,
-                          kJsonFlag,
-                          {'q', "quiet", "", "print only the number"},
-                      }));
+constexpr auto kSubmitFlags =
+    joined(kSubmissionFlags,
+           std::to_array<Flag>({
+               {0, "wait", "", "wait for its end and return its exit code"},
+               {0, "timeout", "TIME", "limit of --wait (exit code 120, job continues)"},
+               {0, "dry-run", "", "show what would happen; submit nothing"},
+               {0, "key", "KEY", "idempotency key: submitting it again returns the same job"},
+               {0, "id-file", "FILE", "file for the job number", Completes::Files},
+               kPageOutputFlag,
+               kJsonFlag,
+               {'q', "quiet", "", "print only the job number"},
+           }));
 
 // What was understood, defaults filled in: "8 H100 · project nlp · train · CPUs by GPU share".
 std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
@@ -43,7 +44,7 @@ std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
             (spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : std::string("CPUs")) +
             (spec.request.memory ? ", " + base::format(*spec.request.memory) : ", memory");
     if (!spec.request.cpu || !spec.request.memory) text += " by GPU share";
-    return text + (spec.preemptible ? dot + "may be paused" : "");
+    return text + (spec.preemptible ? dot + "preemptible" : "");
 }
 
 // What would become of a submission, in words.
@@ -85,7 +86,7 @@ int wait_for_end(const Context& context, const Arguments& arguments, model::JobI
     Failure failure = job.error();
     if (failure.exit_code == kDetached || failure.exit_code == kWaitLimit) {
         failure.cause = "job " + std::to_string(id.value) + " goes on";
-        failure.remedy = "berth logs -f " + std::to_string(id.value);
+        failure.hint = "berth logs -f " + std::to_string(id.value);
     }
     return report(context, failure);
 }
@@ -137,19 +138,18 @@ int submit_job(Context& context, const Arguments& arguments) {
 
 extern const Verb submit_verb;
 
-const Verb submit_verb{
-    .intent = Intent::Run,
-    .name = "submit",
-    .synopsis = "[FILE] [flags] [-- COMMAND...]",
-    .summary = "hand in a job, from a file or a command line",
-    .flags = kSubmitFlags,
-    .words_max = 1,
-    .completes = Completes::Files,
-    .tail = CommandTail::AfterDashes,
-    .more =
-        "  berth submit -g 8 --nodes 2 -n llama -- torchrun train.py\n"
-        "  berth submit job.yaml --wait              its exit code becomes this one's\n"
-        "  berth submit job.yaml --key nightly-0412  safe to repeat\n",
-    .run = submit_job};
+const Verb submit_verb{.intent = Intent::Run,
+                       .name = "submit",
+                       .synopsis = "[FILE] [flags] [-- COMMAND...]",
+                       .summary = "submit a job from a file or a command line",
+                       .flags = kSubmitFlags,
+                       .words_max = 1,
+                       .completes = Completes::Files,
+                       .tail = CommandTail::AfterDashes,
+                       .more =
+                           "  berth submit -g 8 --nodes 2 -n llama -- torchrun train.py\n"
+                           "  berth submit job.yaml --wait              return its exit code\n"
+                           "  berth submit job.yaml --key nightly-0412  can be repeated\n",
+                       .run = submit_job};
 
 }  // namespace berth::cli

@@ -16,10 +16,10 @@ constexpr base::Duration kTopRefresh{1000};
 constexpr int kUnboundedRows = 1 << 20;
 
 constexpr Flag kTopFlags[] = {
-    {0, "once", "", "print once and end"},
+    {0, "once", "", "print one page and exit"},
 };
 constexpr Flag kGpuFlags[] = {
-    {0, "node", "NODE", "only this node's", Completes::Nodes},
+    {0, "node", "NODE", "only this node", Completes::Nodes},
     kListOutputFlag,
     kJsonFlag,
     kQuietFlag,
@@ -100,14 +100,14 @@ extern const Verb gpus_verb;
 const Verb top_verb{.intent = Intent::Look,
                     .name = "top",
                     .synopsis = "[--once]",
-                    .summary = "live: the GPUs of each node, the projects, the jobs",
+                    .summary = "show GPUs, projects and jobs, live",
                     .flags = kTopFlags,
                     .run = show_top};
 
 const Verb gpus_verb{.intent = Intent::Look,
                      .name = "gpus",
                      .synopsis = "[--node NODE] [-o FORM]",
-                     .summary = "each GPU and who holds it",
+                     .summary = "list GPUs and the jobs that use them",
                      .flags = kGpuFlags,
                      .run = show_gpus};
 

@@ -27,19 +27,19 @@ namespace {
 using model::Hypothesis;
 using model::Supposition;
 
-constexpr auto kWhatIfFlags = joined(
-    joined(
-        std::to_array<Flag>({
-            {0, "state", "FILE", "of the cluster in this file, not the server's", Completes::Files},
-            {0, "profile", "NAME", "with --state: berth (unless said) or classic",
-             Completes::Choices, "berth|classic"},
-            {0, "down", "", "drain: the node fails, its jobs start again"},
-        }),
-        kSubmissionFlags),
-    std::to_array<Flag>({
-        kPageOutputFlag,
-        kJsonFlag,
-    }));
+constexpr auto kWhatIfFlags =
+    joined(joined(std::to_array<Flag>({
+                      {0, "state", "FILE", "cluster described in a file, instead of the server's",
+                       Completes::Files},
+                      {0, "profile", "NAME", "profile for --state: berth (default) or classic",
+                       Completes::Choices, "berth|classic"},
+                      {0, "down", "", "the drained node fails: its jobs start again"},
+                  }),
+                  kSubmissionFlags),
+           std::to_array<Flag>({
+               kPageOutputFlag,
+               kJsonFlag,
+           }));
 
 // The words behind what is supposed.
 std::span<const std::string> objects(const Arguments& arguments) {
@@ -158,7 +158,7 @@ int suppose_submit(Context& context, const Arguments& arguments) {
     if (!submission) return report(context, submission.error());
     Hypothesis hypothesis{.what = Supposition::Submit, .spec = submission->spec};
     if (hypothesis.spec.name.empty()) hypothesis.spec.name = "supposed";
-    return suppose_and_show(context, arguments, {hypothesis}, "with this job handed in");
+    return suppose_and_show(context, arguments, {hypothesis}, "with this job submitted");
 }
 
 int suppose(Context& context, const Arguments& arguments) {
@@ -173,7 +173,8 @@ int suppose(Context& context, const Arguments& arguments) {
                                 "berth help whatif"});
     }
     if (arguments.words.size() < 2) {
-        return report(context, {kBadUsage, "whatif " + what + ": of what?", "berth help whatif"});
+        return report(context,
+                      {kBadUsage, "missing argument: what to " + what, "berth help whatif"});
     }
     if (what == "quota") return suppose_rights(context, arguments, Supposition::Quota);
     if (what == "limit") return suppose_rights(context, arguments, Supposition::Limit);
@@ -186,16 +187,16 @@ int suppose(Context& context, const Arguments& arguments) {
 extern const Verb what_if_verb;
 
 const Verb what_if_verb{
-    .intent = Intent::Plan,
+    .intent = Intent::Simulate,
     .name = "whatif",
     .synopsis = "submit|quota|limit|node|drain ... [--state FILE]",
-    .summary = "whose fate would differ; nothing is changed",
+    .summary = "show which jobs a change would affect (dry run)",
     .flags = kWhatIfFlags,
     .words_min = 1,
     .words_max = -1,
     .tail = CommandTail::AfterDashes,
     .more =
-        "  berth whatif submit -p nlp -g 8 --nodes 2   the flags of submit, or a job file\n"
+        "  berth whatif submit -p nlp -g 8 --nodes 2   flags of submit, or a job file\n"
         "  berth whatif quota vision=6 nlp=2           also: whatif limit vision=6\n"
         "  berth whatif node 2xH100:8                  two more nodes of eight H100\n"
         "  berth whatif drain n3 [--down]              without the node n3\n",

@@ -56,7 +56,7 @@ struct NameTable {
     std::map<std::string, model::NodeId, std::less<>> ids_;
 };
 
-// What is told of a waiting job only when it is asked for: it takes decisions on copies.
+// What is computed for a waiting job only when asked for: it takes decisions on copies.
 struct Foresight {
     std::string starts_if;  // the verdict's remedy as a clause; empty = none is known, or not asked
     std::optional<model::StartEstimate> start_estimate;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which members has what is told of the order of jobs? A part of api_fields.h.
+// Which members has the account of the order of jobs? A part of api_fields.h.
 #pragma once
 
 #include "codec/fields/described.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How is the policy of a server shown as JSON? The rules are those of json_api.h:
-//   {"apiVersion":"berth/v1","kind":"Policy","profile":"berth","settings":[{"name":"moves",...}]}
+//   {"apiVersion":"berth/v1","kind":"Policy","profile":"berth","settings":[{"name":"grace",...}]}
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace berth::codec {
 // A setting as model/policy_settings.h knows it; all values are its texts.
 struct SettingView {
     std::string name;
-    std::string value;         // that decides
-    std::string started_with;  // that would, had nobody set it
+    std::string value;  // that decides
+    std::string started_with;  // its startup value
     bool is_set = false;
     std::string takes;
     std::string meaning;

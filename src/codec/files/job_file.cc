@@ -55,7 +55,7 @@ void read_kind(FieldReader& fields, JobSpec& spec) {
     spec.preemptible = fields.flag("preemptible", spec.priority < model::kNotPreemptibleFrom);
 }
 
-// How it comes to have more or fewer tasks. Unless said, all of it is started again.
+// How it comes to have more or fewer tasks. By default, all of it is started again.
 void read_elastic(FieldReader& fields, JobSpec& spec) {
     const bool is_elastic = spec.tasks_max > spec.tasks_min;
     if (is_elastic) spec.elastic = model::Elastic::Restart;

@@ -117,6 +117,7 @@ void StateReader::read_levels(FieldReader& fields) {
 void StateReader::read_policy(FieldReader& fields) {
     state_.profile = fields.text("profile", state_.profile);
     for (auto& [name, text] : fields.labels("policy")) state_.policy.emplace(name, text);
+    state_.policy = model::under_new_names(state_.policy);
     const auto profile = model::policy_named(state_.profile);
     if (!profile) return fields.refuse("profile", "\"berth\" or \"classic\"");
     const auto policy = model::changed_policy(*profile, state_.policy);
@@ -522,7 +523,7 @@ void StateReader::sort() {
         return is_before_naturally(a.name, b.name);
     };
     if (!state_.as_listed) std::ranges::sort(state_.nodes, naturally);
-    // Whoever builds a cluster needs parents before their children.
+    // A cluster is built with parents before their children.
     std::map<std::string, int> depth = depths(state_.projects);
     std::ranges::sort(state_.projects, [&](const Project& a, const Project& b) {
         const int depth_a = depth[a.name];

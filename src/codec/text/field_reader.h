@@ -5,8 +5,8 @@
 // A FieldReader hands out fields by name with their defaults. The first thing wrong in a file is
 // kept in Problems as one line naming file, line, field, what was wanted and what was found:
 //   state.yaml:14: projects[2].quota: wanted a number of GPUs such as 4 or 0.5, found "many"
-// Reading goes on with defaults, and the caller looks at Problems once at the end. A name nobody
-// asked for is an error with the nearest known name.
+// Reading goes on with defaults, and the caller looks at Problems once at the end. An unread name
+// is an error with the nearest known name.
 #pragma once
 
 #include <cstdint>

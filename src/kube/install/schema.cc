@@ -15,7 +15,7 @@ namespace berth::kube::install {
 namespace {
 
 using codec::JsonWriter;
-using objects::Form;
+using objects::FieldType;
 using objects::SpecField;
 
 constexpr std::size_t kTextMax = 64;  // of a time, of a setting
@@ -144,6 +144,19 @@ void write_levels(JsonWriter& json, std::string_view meaning) {
               "wanted the key of a label, such as rack; the node itself is always the last level");
 }
 
+void write_setting(JsonWriter& json, const model::PolicySetting& setting,
+                   const std::string& meaning) {
+    const SettingRule wanted = rule_of(setting);
+    Schema text(json, "string");
+    text.means(meaning + ": " + std::string(setting.takes));
+    text.size("maxLength", kTextMax);
+    if (wanted.words.empty()) {
+        text.rule(wanted.rule, wanted.message);
+    } else {
+        text.one_of(wanted.words);
+    }
+}
+
 void write_settings(JsonWriter& json, std::string_view meaning) {
     Schema schema(json, "object");
     schema.means(meaning);
@@ -151,20 +164,15 @@ void write_settings(JsonWriter& json, std::string_view meaning) {
     json.begin_object();
     for (const model::PolicySetting& setting : model::policy_settings()) {
         json.text_key(setting.name);
-        const SettingRule wanted = rule_of(setting);
-        Schema text(json, "string");
-        text.means(std::string(setting.meaning) + ": " + std::string(setting.takes));
-        text.size("maxLength", kTextMax);
-        if (wanted.words.empty()) {
-            text.rule(wanted.rule, wanted.message);
-        } else {
-            text.one_of(wanted.words);
-        }
+        write_setting(json, setting, std::string(setting.meaning));
+        if (setting.formerly.empty()) continue;
+        json.text_key(setting.formerly);
+        write_setting(json, setting, "the former name of " + std::string(setting.name));
     }
     json.end_object();
 }
 
-void write_field(JsonWriter& json, Form form, std::string_view meaning);
+void write_field(JsonWriter& json, FieldType form, std::string_view meaning);
 
 template <typename Spec>
 void write_properties(JsonWriter& json, std::span<const SpecField<Spec>> fields) {
@@ -220,26 +228,27 @@ void write_time(JsonWriter& json, std::string_view meaning) {
                 "wanted " + wanted_time(base::Duration{0}, model::kTimeMax));
 }
 
-void write_field(JsonWriter& json, Form form, std::string_view meaning) {
+void write_field(JsonWriter& json, FieldType form, std::string_view meaning) {
     switch (form) {
-        case Form::Gpus: return write_decimal(json, meaning, -1, model::kGpusMax.value / 1000);
-        case Form::Weight: return write_decimal(json, meaning, 0, model::kWeightMax / 1000);
-        case Form::Priority:
+        case FieldType::Gpus: return write_decimal(json, meaning, -1, model::kGpusMax.value / 1000);
+        case FieldType::Weight: return write_decimal(json, meaning, 0, model::kWeightMax / 1000);
+        case FieldType::Priority:
             return write_whole(json, meaning, -model::kPriorityMax, model::kPriorityMax);
-        case Form::OrderTail: return write_whole(json, meaning, 0, model::kOrderTailMax);
-        case Form::QuotaKind: return write_words(json, meaning, codec::kWords<model::QuotaKind>);
-        case Form::JobOrder: return write_words(json, meaning, codec::kWords<model::JobOrder>);
-        case Form::Profile:
+        case FieldType::OrderTail: return write_whole(json, meaning, 0, model::kOrderTailMax);
+        case FieldType::QuotaKind:
+            return write_words(json, meaning, codec::kWords<model::QuotaKind>);
+        case FieldType::JobOrder: return write_words(json, meaning, codec::kWords<model::JobOrder>);
+        case FieldType::Profile:
             return write_words(json, meaning, std::array<std::string_view, 2>{"berth", "classic"});
-        case Form::ProjectName: return write_name(json, meaning, "project");
-        case Form::PoolName: return write_name(json, meaning, "pool");
-        case Form::Time: return write_time(json, meaning);
-        case Form::Pools: return write_pools(json, meaning);
-        case Form::Namespaces: return write_namespaces(json, meaning);
-        case Form::NodeLabels: return write_selector(json, meaning);
-        case Form::Exchange: return write_exchange(json, meaning);
-        case Form::Levels: return write_levels(json, meaning);
-        case Form::Settings: return write_settings(json, meaning);
+        case FieldType::ProjectName: return write_name(json, meaning, "project");
+        case FieldType::PoolName: return write_name(json, meaning, "pool");
+        case FieldType::Time: return write_time(json, meaning);
+        case FieldType::Pools: return write_pools(json, meaning);
+        case FieldType::Namespaces: return write_namespaces(json, meaning);
+        case FieldType::NodeLabels: return write_selector(json, meaning);
+        case FieldType::Exchange: return write_exchange(json, meaning);
+        case FieldType::Levels: return write_levels(json, meaning);
+        case FieldType::Settings: return write_settings(json, meaning);
     }
 }
 

@@ -22,7 +22,7 @@ TEST_CASE("every setting has words or a rule, with its bounds as they are read")
         CHECK(rule_of(setting).message.starts_with("wanted "));
     }
     CHECK(rule("order").words == std::vector<std::string>{"learned", "levels", "age"});
-    CHECK(rule("priced_moves").words == std::vector<std::string>{"yes", "no"});
+    CHECK(rule("consolidation_priced").words == std::vector<std::string>{"yes", "no"});
     CHECK(rule("order.tail").message == "wanted a whole number from 0 to 50");
     CHECK(rule("order.tail").rule ==
           "(self.matches('^[0-9]{1,7}$') && int(self) >= 0 && int(self) <= 50)");

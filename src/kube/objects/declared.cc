@@ -101,7 +101,7 @@ Status read_spec(JsonReader& reader, DeclaredPolicy& declared) {
     if (!policy) return base::invalid("spec.settings: " + policy.error().message);
     declared.profile = std::move(spec.profile);
     declared.levels = std::move(spec.levels);
-    declared.settings = std::move(spec.settings);
+    declared.settings = model::under_new_names(spec.settings);
     return {};
 }
 

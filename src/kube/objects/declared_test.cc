@@ -58,24 +58,25 @@ std::string in_state_file(std::string_view name) {
 }
 
 // An example of each field's value, alike in JSON and YAML.
-std::string example_of(Form form) {
+std::string example_of(FieldType form) {
     switch (form) {
-        case Form::Gpus: return "4.5";
-        case Form::Weight: return "0.25";
-        case Form::Priority: return "-7";
-        case Form::QuotaKind: return "\"fixed\"";
-        case Form::ProjectName: return "\"research\"";
-        case Form::PoolName: return "\"other\"";
-        case Form::Time: return "\"1h30m\"";
-        case Form::JobOrder: return "\"age\"";
-        case Form::OrderTail: return "33";
-        case Form::Pools: return R"({"other": {"quota": 2, "weight": 3}, "default": {"limit": 9}})";
-        case Form::NodeLabels: return R"({"gpu": "h100", "zone": "a"})";
-        case Form::Exchange: return R"({"H100": 1, "A100": 0.5})";
-        case Form::Profile: return "\"classic\"";
-        case Form::Levels: return R"(["zone", "rack"])";
-        case Form::Settings: return R"({"min_run": "10m", "order.tail": "33"})";
-        case Form::Namespaces: break;
+        case FieldType::Gpus: return "4.5";
+        case FieldType::Weight: return "0.25";
+        case FieldType::Priority: return "-7";
+        case FieldType::QuotaKind: return "\"fixed\"";
+        case FieldType::ProjectName: return "\"research\"";
+        case FieldType::PoolName: return "\"other\"";
+        case FieldType::Time: return "\"1h30m\"";
+        case FieldType::JobOrder: return "\"age\"";
+        case FieldType::OrderTail: return "33";
+        case FieldType::Pools:
+            return R"({"other": {"quota": 2, "weight": 3}, "default": {"limit": 9}})";
+        case FieldType::NodeLabels: return R"({"gpu": "h100", "zone": "a"})";
+        case FieldType::Exchange: return R"({"H100": 1, "A100": 0.5})";
+        case FieldType::Profile: return "\"classic\"";
+        case FieldType::Levels: return R"(["zone", "rack"])";
+        case FieldType::Settings: return R"({"min_runtime": "10m", "order.tail": "33"})";
+        case FieldType::Namespaces: break;
     }
     return "[]";
 }
@@ -131,8 +132,8 @@ TEST_CASE("a Project has the fields of a state file's project, and each means th
     for (const char* name : {"name", "created", "usage"}) CHECK(theirs.erase(name) == 1);
     CHECK(ours == theirs);
 
-    const auto check_field = [](std::string_view name, Form form) {
-        if (form == Form::Namespaces) return;
+    const auto check_field = [](std::string_view name, FieldType form) {
+        if (form == FieldType::Namespaces) return;
         CAPTURE(name);
         const std::string value = example_of(form);
         const DeclaredProject declared =
@@ -176,16 +177,18 @@ TEST_CASE("the Policy: profile, levels and settings, as a state file has them") 
     CHECK(nothing.settings.empty());
     const DeclaredPolicy declared = policy_of(
         R"({"profile": "classic", "levels": ["zone", "rack"],
-            "settings": {"min_run": "10m", "order.tail": "33", "moves": "0"}})");
+            "settings": {"min_runtime": "10m", "order.tail": "33", "grace": "0s"}})");
     CHECK(declared.problem.empty());
     const auto state = codec::parse_state(
         R"({"profile": "classic", "levels": ["zone", "rack"],
-            "policy": {"min_run": "10m", "order.tail": "33", "moves": "0"}})",
+            "policy": {"min_runtime": "10m", "order.tail": "33", "grace": "0s"}})",
         "state");
     REQUIRE_MESSAGE(state, state.error().message);
     CHECK(declared.profile == state->profile);
     CHECK(declared.levels == state->levels);
     CHECK(declared.settings == state->policy);
+    CHECK(policy_of(R"({"settings": {"min_run": "10m"}})").settings ==
+          model::PolicyChanges{{"min_runtime", "10m"}});
 }
 
 TEST_CASE("a Project's name, namespaces and generation are those of the object") {
@@ -247,8 +250,8 @@ TEST_CASE("what is wrong is said with its field, and stops no list") {
     }
     CHECK(pool_of(R"({"nodeSelector": {"a": 1}})").problem ==
           "spec.nodeSelector: a: wanted a text, found 1");
-    CHECK(policy_of(R"({"settings": {"moves": 3}})").problem ==
-          "spec.settings: moves: wanted a text, in quotes, found 3");
+    CHECK(policy_of(R"({"settings": {"consolidation_max_jobs": 3}})").problem ==
+          "spec.settings: consolidation_max_jobs: wanted a text, in quotes, found 3");
     CHECK(policy_of(R"({"settings": {"movse": "3"}})")
               .problem.starts_with("spec.settings: unknown setting \"movse\""));
     CHECK(policy_of(R"({"levels": ["rack", "node"]})").problem.find("is there twice") !=

@@ -247,68 +247,70 @@ Status read_settings(JsonReader& reader, PolicySpec& spec) {
 }
 
 constexpr SpecField<Entitlement> kRights[] = {
-    {"quota", Form::Gpus,
+    {"quota", FieldType::Gpus,
      "GPUs that it is entitled to; -1: no bound. Default: the sum of the quotas below it, 0 "
      "without any.",
      read_gpus<&Entitlement::quota>},
-    {"limit", Form::Gpus, "GPUs that it never exceeds. Default: -1, no limit.",
+    {"limit", FieldType::Gpus, "GPUs that it never exceeds. Default: -1, no limit.",
      read_gpus<&Entitlement::limit>},
-    {"weight", Form::Weight, "Its part when idle GPUs are shared out. Default: 1.", read_weight},
-    {"priority", Form::Priority, "Higher is offered idle GPUs first. Default: 100.", read_priority},
-    {"kind", Form::QuotaKind,
+    {"weight", FieldType::Weight, "Its part when idle GPUs are shared out. Default: 1.",
+     read_weight},
+    {"priority", FieldType::Priority, "Higher is offered idle GPUs first. Default: 100.",
+     read_priority},
+    {"kind", FieldType::QuotaKind,
      "guaranteed: lends and borrows; fixed: never above quota, and lends nothing. Default: "
      "guaranteed.",
      read_kind},
 };
 
 constexpr SpecField<ProjectSpec> kProject[] = {
-    {"parent", Form::ProjectName,
+    {"parent", FieldType::ProjectName,
      "Project that this one is below. One with others below it holds no jobs itself.", read_parent},
-    {"namespaces", Form::Namespaces, "Namespaces whose pods belong to it.", read_namespaces},
-    {"pools", Form::Pools,
+    {"namespaces", FieldType::Namespaces, "Namespaces whose pods belong to it.", read_namespaces},
+    {"pools", FieldType::Pools,
      "Its rights in pools other than \"default\", by pool. What is not said there is as it is "
      "above, except quota.",
      read_pool_rights},
-    {"preemptionDelay", Form::Time,
+    {"preemptionDelay", FieldType::Time,
      "How long its jobs wait before another job is preempted for them. Default: its parent's, 0 "
      "at the top.",
      read_delay<&Project::preemption_delay>},
-    {"preemptMinRun", Form::Time,
+    {"preemptMinRun", FieldType::Time,
      "How long its started jobs are safe from higher priorities of the project. Default: its "
      "parent's, the Policy's min_run at the top.",
      read_delay<&Project::preempt_min_run>},
-    {"reclaimMinRun", Form::Time,
+    {"reclaimMinRun", FieldType::Time,
      "How long its started jobs are safe from other projects. Default: its parent's, the "
      "Policy's min_run at the top.",
      read_delay<&Project::reclaim_min_run>},
-    {"jobOrder", Form::JobOrder,
+    {"jobOrder", FieldType::JobOrder,
      "Which of its jobs goes first. Default: its parent's, the Policy's order at the top.",
      read_order},
-    {"jobTail", Form::OrderTail,
+    {"jobTail", FieldType::OrderTail,
      "Of that order: the costliest jobs, with this percentage of all GPU time, go by age. "
      "Default: its parent's, the Policy's order.tail at the top.",
      read_tail},
 };
 
 constexpr SpecField<model::Pool> kPool[] = {
-    {"nodeSelector", Form::NodeLabels,
+    {"nodeSelector", FieldType::NodeLabels,
      "Labels of its nodes. A node is in the oldest pool whose labels it has, else in "
      "\"default\".",
      read_selector},
-    {"spares", Form::PoolName,
+    {"spares", FieldType::PoolName,
      "Pool whose idle nodes take the place of nodes of this one that are not ready.", read_spares},
-    {"exchange", Form::Exchange,
+    {"exchange", FieldType::Exchange,
      "What one GPU of a model counts as in quotas, limits and fair shares. Default: 1.",
      read_exchange},
 };
 
 constexpr SpecField<PolicySpec> kPolicy[] = {
-    {"profile", Form::Profile, "What holds where no setting says otherwise. Default: berth.",
+    {"profile", FieldType::Profile, "What holds where no setting says otherwise. Default: berth.",
      read_profile},
-    {"levels", Form::Levels,
+    {"levels", FieldType::Levels,
      "Labels that say where a node stands, outermost first. Default: zone, block, rack.",
      read_levels},
-    {"settings", Form::Settings, "Settings that differ from the profile, each as text.",
+    {"settings", FieldType::Settings, "Settings that differ from the profile, each as text.",
      read_settings},
 };
 

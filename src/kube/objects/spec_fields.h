@@ -30,7 +30,7 @@ inline constexpr std::size_t kNodeLabelsMax = 32;  // of one Pool
 inline constexpr std::size_t kExchangeModelsMax = 64;
 
 // What the value of a field looks like.
-enum class Form {
+enum class FieldType {
     Gpus,  // a number of GPUs, or -1 for no bound
     Weight,
     Priority,
@@ -52,7 +52,7 @@ enum class Form {
 template <typename Spec>
 struct SpecField {
     std::string_view name;
-    Form form;
+    FieldType form;
     std::string_view means;  // for kubectl explain
     // Errors: Invalid, what was wanted and what was found. Reads the value whatever it is.
     base::Status (*read)(codec::JsonReader& reader, Spec& spec);

@@ -343,9 +343,9 @@ std::string name_of_uid(Session& session, const std::string& uid, const std::str
         if (std::string name = name_in(here, uid); !name.empty()) return name;
     }
     Read all;
-    if (!add_work(session, "", all)) return "a job of another namespace, or one that is gone";
+    if (!add_work(session, "", all)) return "a job of another namespace, or a deleted one";
     const std::string name = name_in(all, uid);
-    return name.empty() ? "a job that is gone" : name;
+    return name.empty() ? "a deleted job" : name;
 }
 
 }  // namespace berth::kube::people

@@ -115,7 +115,7 @@ std::string entitlement_lines(const Read& read, const ReadProject& project,
         const std::string line =
             fair ? project.meta.name + " is entitled to " + cli::gpu_count(*fair) +
                        " of the pool " + pool + " now"
-                 : "the scheduler has not said yet what " + project.meta.name + " is entitled to";
+                 : "the scheduler has not yet written the fair share of " + project.meta.name;
         text += style.paint(cli::Tone::Strong, cli::printable(line)) + "\n";
     }
     return text;

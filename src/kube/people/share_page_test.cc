@@ -60,7 +60,7 @@ TEST_CASE("one project is shown with those below it and what it is entitled to")
     CHECK(entitlement_lines(read, *branch.rows[0].project, kNoColour) ==
           "research is entitled to 10 GPUs of the pool default now\n");
     CHECK(entitlement_lines(read, *branch_of(read, "nlp").rows[0].project, kNoColour) ==
-          "the scheduler has not said yet what nlp is entitled to\n");
+          "the scheduler has not yet written the fair share of nlp\n");
     CHECK(branch_of(read, "visoin").rows.empty());
 }
 

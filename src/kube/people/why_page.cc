@@ -65,13 +65,13 @@ std::string history_lines(const Work& work, const Style& style) {
     const int pauses = work.job.pauses;
     return line("used",
                 cli::gpu_time(work.history->attained.count()) + " until it was last paused, " +
-                    cli::gpu_time(work.history->lost.count()) + " of it lost to pauses",
+                    cli::gpu_time(work.history->lost.count()) + " lost to pauses",
                 style) +
            line("paused", std::to_string(pauses) + (pauses == 1 ? " time" : " times"), style);
 }
 
 std::string resumes(const Work& work) {
-    if (!work.job.held) return "by itself, as soon as GPUs are idle for it";
+    if (!work.job.held) return "as soon as GPUs are free for it";
     return "kubectl patch " + work.name + " -n " + work.name_space +
            " --type merge -p '{\"spec\":{\"suspend\":false}}'";
 }

@@ -125,9 +125,9 @@ std::string Everything::why_not_ours(const Gang& gang) const {
     if (!scheduler.empty() && scheduler != kOtherScheduler) return "its spec.schedulerName says so";
     const std::string& name = *gang.meta().name_space;
     if (name == "kube-system" || name == install::kNamespace)
-        return "namespace " + name + " is left alone";
+        return "namespace " + name + " is excluded from Berth";
     const auto labels = namespaces_.find(name);
-    if (labels == namespaces_.end()) return "why, its namespace says, which could not be read";
+    if (labels == namespaces_.end()) return "its namespace says why, but could not be read";
     if (objects::find(*labels->second, cluster::kProjectLabel) == nullptr)
         return "namespace " + name + " has no label " + std::string(cluster::kProjectLabel) +
                ", with which new pods there are Berth's";
@@ -136,7 +136,7 @@ std::string Everything::why_not_ours(const Gang& gang) const {
     const std::string* ignore = objects::find(*meta.labels, install::kIgnoreLabel);
     if (ignore != nullptr && *ignore == "true")
         return "its label " + std::string(install::kIgnoreLabel) + " is \"true\"";
-    return "it was made before namespace " + name + " had the label " +
+    return "it was created before namespace " + name + " had the label " +
            std::string(cluster::kProjectLabel) + ", or names its node";
 }
 
@@ -182,7 +182,7 @@ std::string gates_of(const Gang& gang) {
         std::string gates;
         for (const std::string& gate : whole(*pod).gates)
             gates += (gates.empty() ? "" : ", ") + gate;
-        return "no scheduler may place it before its scheduling gates are taken away: " + gates;
+        return "its scheduling gates must be removed first: " + gates;
     }
     return {};
 }
@@ -190,9 +190,9 @@ std::string gates_of(const Gang& gang) {
 std::string missing_pods(const Gang& gang, int there) {
     if (gang.workload != nullptr && gang.workload->is_scaled_to_zero)
         return "it is scaled to zero pods";
-    if (there == 0) return "its pods are not there yet";
+    if (there == 0) return "its pods do not exist yet";
     return std::to_string(there) + " of its " + std::to_string(gang.pods_wanted()) +
-           " pods are there; it starts when all are";
+           " pods exist; it starts when all do";
 }
 
 // What the condition of its first pod says; false: none says anything.
@@ -217,13 +217,13 @@ void say_why_it_waits(const Gang& gang, base::TimePoint now, Work& work) {
     if (work.job.why.empty() && !is_whole) work.job.why = missing_pods(gang, work.pods_there);
     if (!work.job.why.empty()) return;
     work.job.why = now - work.job.created < kSoon
-                       ? "Berth has just heard of it"
-                       : "Berth has not said why; kubectl get pods -n " +
+                       ? "Berth has just received it"
+                       : "Berth has not written a reason yet; kubectl get pods -n " +
                              std::string(install::kNamespace) + " shows whether its scheduler runs";
 }
 
 std::string pause_meaning(const objects::Receipt& receipt) {
-    if (receipt.rule.empty()) return "it could not go on where it ran";
+    if (receipt.rule.empty()) return "it could not continue where it ran";
     const auto rule = codec::from_word<model::Rule>(receipt.rule);
     const std::string meaning(rule ? cli::rule_meaning(*rule) : "");
     return meaning.empty() ? receipt.rule : meaning;
@@ -234,8 +234,8 @@ void say_why(const Gang& gang, base::TimePoint now, Work& work) {
         case JobState::Queued: return say_why_it_waits(gang, now, work);
         case JobState::Pausing:
         case JobState::Paused:
-            work.job.why = work.job.held ? "held by a user, who has set spec.suspend"
-                                         : pause_meaning(*work.receipt);
+            work.job.why =
+                work.job.held ? "on hold: a user set spec.suspend" : pause_meaning(*work.receipt);
             return;
         case JobState::Starting:
             work.job.why = work.pods_bound < gang.pods_wanted()

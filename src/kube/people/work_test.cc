@@ -134,7 +134,7 @@ TEST_CASE("a running Job says where, since when and on how many GPUs") {
           "  project     vision\n"
           "  has         8 GPUs as 2 pods\n"
           "  since       12:08:00, 2m ago\n"
-          "  used        20 GPU-min until it was last paused, 0 GPU-s of it lost to pauses\n"
+          "  used        20 GPU-min until it was last paused, 0 GPU-s lost to pauses\n"
           "  paused      1 time\n");
 }
 
@@ -143,19 +143,19 @@ TEST_CASE("a paused Job says since when, by which rule, for whom, and what it ha
     scene.job(R"(,"suspend":true)", "", notes(true));
     CHECK(scene.work().job.state == JobState::Paused);
     CHECK(why_page(scene.work(), "owner/job/urgent", kNow, kPlain) ==
-          "job/train is paused and waits: a project under its quota took back what it had lent.\n"
+          "job/train is paused and waits: a project below its quota reclaimed lent GPUs.\n"
           "  project     vision\n"
           "  asks        8 GPUs as 2 pods, all at once\n"
-          "  used        20 GPU-min until it was last paused, 0 GPU-s of it lost to pauses\n"
+          "  used        20 GPU-min until it was last paused, 0 GPU-s lost to pauses\n"
           "  paused      1 time\n"
           "paused 12:07:00 for owner/job/urgent, 3m ago\n"
-          "  rule        reclaim: a project under its quota took back what it had lent\n"
+          "  rule        reclaim: a project below its quota reclaimed lent GPUs\n"
           "  notice      asked 12:07:00 (time until 12:08:00)\n"
-          "  resumes     by itself, as soon as GPUs are idle for it\n");
+          "  resumes     as soon as GPUs are free for it\n");
     scene.pod("train-0", 10, running("n1", 1));
     CHECK(scene.work().job.state == JobState::Pausing);
     CHECK(scene.first_line() ==
-          "job/train is saving: a project under its quota took back what it had lent.");
+          "job/train is saving: a project below its quota reclaimed lent GPUs.");
 }
 
 TEST_CASE("a Job that lost its nodes says so, and names no rule") {
@@ -165,7 +165,7 @@ TEST_CASE("a Job that lost its nodes says so, and names no rule") {
     Scene scene;
     scene.job(R"(,"suspend":true)", "", lost);
     CHECK(scene.first_line().starts_with(
-        "job/train is paused and waits: it could not go on where it ran."));
+        "job/train is paused and waits: it could not continue where it ran."));
     CHECK(scene.page().find("rule") == std::string::npos);
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("a Job that its user has suspended says so, and how it goes on") {
     Scene scene;
     scene.job(R"(,"suspend":true)");
     CHECK(scene.page() ==
-          "job/train is held by a user, who has set spec.suspend.\n"
+          "job/train is on hold: a user set spec.suspend.\n"
           "  project     vision\n"
           "  asks        8 GPUs as 2 pods, all at once\n"
           "  resumes     kubectl patch job/train -n ml --type merge -p "
@@ -189,18 +189,19 @@ TEST_CASE("a Job that its user has suspended says so, and how it goes on") {
 }
 
 TEST_CASE("where no condition says why, it is what can be seen") {
-    CHECK(Scene().job().first_line() == "job/train waits: its pods are not there yet.");
+    CHECK(Scene().job().first_line() == "job/train waits: its pods do not exist yet.");
     CHECK(Scene().job(R"(,"parallelism":0)").first_line() ==
           "job/train waits: it is scaled to zero pods.");
     CHECK(Scene().job().pod("train-0", 10, {.job = 1}).first_line() ==
-          "job/train waits: 1 of its 2 pods are there; it starts when all are.");
+          "job/train waits: 1 of its 2 pods exist; it starts when all do.");
     CHECK(Scene()
               .pod("p", 10, {.spec = R"(,"schedulingGates":[{"name":"a/b"},{"name":"c"}])"})
               .first_line(10) ==
-          "pod/p waits: no scheduler may place it before its scheduling gates are taken away: "
+          "pod/p waits: its scheduling gates must be removed first: "
           "a/b, c.");
     CHECK(Scene().pod("p", 10, {}).first_line(10) ==
-          "pod/p waits: Berth has not said why; kubectl get pods -n berth-system shows whether its "
+          "pod/p waits: Berth has not written a reason yet; kubectl get pods -n berth-system shows "
+          "whether its "
           "scheduler runs.");
     Scene unlike;
     unlike.job().pod("train-0", 10, {.job = 1});
@@ -254,7 +255,7 @@ TEST_CASE("what is another scheduler's says whose it is, and why") {
           "pod/p is for the scheduler default-scheduler, not for Berth: its label "
           "berth.dev/ignore is \"true\".");
     CHECK(Scene().pod("p", 10, other).first_line(10) ==
-          "pod/p is for the scheduler default-scheduler, not for Berth: it was made before "
+          "pod/p is for the scheduler default-scheduler, not for Berth: it was created before "
           "namespace ml had the label berth.dev/project, or names its node.");
     CHECK(Scene("").job().first_line() ==
           "job/train is for the scheduler default-scheduler, not for Berth: namespace ml has no "

@@ -49,7 +49,7 @@ std::string metrics_text(const Replica& replica) {
                 "Starts of gangs that could not be bound whole.");
     add_counter(text, "berth_pauses_total", done.pauses, "Gangs and pods that were paused.");
     add_counter(text, "berth_lists_total", watches.lists, "Whole lists read of the API server.");
-    add_counter(text, "berth_watch_events_total", watches.events, "Changes that watches told.");
+    add_counter(text, "berth_watch_events_total", watches.events, "Changes that watches reported.");
     add_counter(text, "berth_watch_failures_total",
                 watches.gone + watches.silent + watches.failures,
                 "Lists and watches that broke, or were too old, and began again.");
@@ -64,7 +64,7 @@ Readiness readiness_of(const Replica& replica) {
     if (std::string trouble = replica.trouble(); !trouble.empty()) return {false, trouble};
     const Scheduler* scheduler = replica.scheduler();
     if (scheduler != nullptr && scheduler->is_deciding()) return {true, "leads, and decides"};
-    if (replica.leads()) return {false, "leads, and lists what is there"};
+    if (replica.leads()) return {false, "leads, and reads what exists"};
     if (replica.other_leader().empty()) return {false, "asks who leads"};
     return {true, "waits: " + replica.other_leader() + " leads"};
 }

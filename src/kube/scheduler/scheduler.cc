@@ -249,7 +249,7 @@ base::Status Scheduler::begin() {
     gangs_.touch_all();
     options_.log("decides: " + std::to_string(nodes_.size()) + " nodes, " +
                  std::to_string(controller_->state().cluster.projects().size() - 1) +
-                 " projects, " + std::to_string(gangs.gangs.size()) + " jobs that were there");
+                 " projects, " + std::to_string(gangs.gangs.size()) + " known jobs");
     return {};
 }
 
@@ -258,7 +258,7 @@ base::Status Scheduler::begin() {
 base::Result<lifecycle::State> Scheduler::first_state(cluster::Described& gangs) {
     auto state = lifecycle::from_description(described(gangs));
     if (state) return state;
-    options_.log("begins without the jobs that are there: " + state.error().message);
+    options_.log("begins without the jobs that exist: " + state.error().message);
     for (const Uid gang : std::exchange(gangs, {}).gangs) {
         for (const auto& [uid, pod] : gangs_.find(gang)->pods) {
             if (pod->is_bound()) strangers_.set(*pod);
@@ -299,7 +299,7 @@ std::string Scheduler::why_not(const model::JobSpec& asks, const std::string& no
     if (told == nodes_.told().end() || told->second.health == model::NodeHealth::Down)
         return "node " + node + " is not ready";
     if (model::not_tolerated(told->second.taints, asks.tolerations) != nullptr)
-        return "node " + node + " takes no more of its pods";
+        return "node " + node + " accepts no more of its pods";
     return {};
 }
 
@@ -311,7 +311,7 @@ void Scheduler::say_paused(model::JobId id) {
     const std::string whom = beneficiary == nullptr ? "" : " for " + beneficiary->name();
     events_.say(subject_of(*gang->workload), "Paused",
                 "its GPUs were taken" + whom + " (" +
-                    std::string(codec::word(job->last_pause->rule)) + "); it goes on by itself");
+                    std::string(codec::word(job->last_pause->rule)) + "); it resumes without help");
 }
 
 // Of one that moves the patch that suspends it says so; of one that grows nobody: what it has stays

@@ -37,48 +37,50 @@ class CoreAuditor {
         return plain;
     }
 
-    // What audit.h knows: a stay ends when the job is asked to leave.
+    // What audit.h knows: an interval ends when the job is asked to leave.
     Replay worked() const {
         Replay replay = run_.replay;
-        for (std::size_t at = 0; at < replay.stays.size(); ++at) {
-            Stay& stay = replay.stays[at];
-            replay.jobs[static_cast<std::size_t>(stay.job)].held -= stay.to - run_.asked[at];
-            stay.to = run_.asked[at];
+        for (std::size_t at = 0; at < replay.intervals.size(); ++at) {
+            RunInterval& interval = replay.intervals[at];
+            replay.jobs[static_cast<std::size_t>(interval.job)].held -=
+                interval.to - run_.asked[at];
+            interval.to = run_.asked[at];
         }
         return replay;
     }
 
     // Nobody starts on GPUs on which somebody still saves.
     void look_at_saving() {
-        std::vector<const Stay*> stays;
-        for (const Stay& stay : run_.replay.stays) stays.push_back(&stay);
-        std::ranges::stable_sort(stays, {}, &Stay::from);
+        std::vector<const RunInterval*> intervals;
+        for (const RunInterval& interval : run_.replay.intervals) intervals.push_back(&interval);
+        std::ranges::stable_sort(intervals, {}, &RunInterval::from);
         struct Holder {
             TimePoint until;
             base::MilliGpu share{0};
         };
         std::map<std::int32_t, std::vector<Holder>> on_gpu;
-        for (const Stay* stay : stays) {
-            const auto number = static_cast<std::size_t>(stay->job);
+        for (const RunInterval* interval : intervals) {
+            const auto number = static_cast<std::size_t>(interval->job);
             const TraceJob& job = experiment_.trace[number];
-            for (const std::int32_t gpu : run_.replay.gpus_of(*stay, job.gpus)) {
+            for (const std::int32_t gpu : run_.replay.gpus_of(*interval, job.gpus)) {
                 auto& holders = on_gpu[gpu];
-                std::erase_if(holders, [&](const Holder& one) { return one.until <= stay->from; });
+                std::erase_if(holders,
+                              [&](const Holder& one) { return one.until <= interval->from; });
                 base::MilliGpu taken = job.share;
                 for (const Holder& one : holders) taken += one.share;
                 check(taken <= base::kWholeGpu, number,
                       "GPU " + std::to_string(gpu) + " is not free");
-                holders.push_back({stay->to, job.share});
+                holders.push_back({interval->to, job.share});
             }
         }
     }
 
     void look_at_leaving() {
-        for (std::size_t at = 0; at < run_.replay.stays.size(); ++at) {
-            const Stay& stay = run_.replay.stays[at];
-            const auto number = static_cast<std::size_t>(stay.job);
-            const Duration saving = stay.to - run_.asked[at];
-            const bool is_last = run_.replay.jobs[number].end == stay.to;
+        for (std::size_t at = 0; at < run_.replay.intervals.size(); ++at) {
+            const RunInterval& interval = run_.replay.intervals[at];
+            const auto number = static_cast<std::size_t>(interval.job);
+            const Duration saving = interval.to - run_.asked[at];
+            const bool is_last = run_.replay.jobs[number].end == interval.to;
             check(saving == (is_last ? Duration{} : experiment_.save_time), number,
                   "took " + base::format(saving) + " to leave");
         }
@@ -89,15 +91,15 @@ class CoreAuditor {
         struct HeldChange {
             TimePoint at;
             bool is_taken = false;  // what is freed at a moment may be taken then
-            reference::Ticket job = 0;
+            reference::JobIndex job = 0;
             base::MilliGpu amount{0};
         };
         std::vector<HeldChange> changes;
-        for (std::size_t at = 0; at < run_.replay.stays.size(); ++at) {
-            const Stay& stay = run_.replay.stays[at];
-            const base::MilliGpu amount = accounts_.counted(run_, stay);
-            changes.push_back({stay.from, true, stay.job, amount});
-            changes.push_back({run_.asked[at], false, stay.job, amount * -1});
+        for (std::size_t at = 0; at < run_.replay.intervals.size(); ++at) {
+            const RunInterval& interval = run_.replay.intervals[at];
+            const base::MilliGpu amount = accounts_.counted(run_, interval);
+            changes.push_back({interval.from, true, interval.job, amount});
+            changes.push_back({run_.asked[at], false, interval.job, amount * -1});
         }
         std::ranges::stable_sort(changes, {}, [](const HeldChange& change) {
             return std::tuple(change.at, change.is_taken, change.job);

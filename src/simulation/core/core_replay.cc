@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/check.h"
-#include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
+#include "lifecycle/plan_events.h"
 #include "scheduling/decide.h"
 #include "scheduling/explain.h"
 
@@ -19,23 +19,23 @@ namespace {
 using base::Result;
 using lifecycle::State;
 using model::JobId;
-using reference::Ticket;
+using reference::JobIndex;
 
 constexpr const char* kOwner = "all";
 // A replay that decides so often for each job is not going to end.
 constexpr std::int64_t kDecisionsPerJobMax = 10'000;
 
-JobId id_of(Ticket ticket) { return JobId{ticket + 1}; }
-Ticket ticket_of(JobId id) { return static_cast<Ticket>(id.value - 1); }
+JobId id_of(JobIndex ticket) { return JobId{ticket + 1}; }
+JobIndex ticket_of(JobId id) { return static_cast<JobIndex>(id.value - 1); }
 
 // A job that was submitted and has not ended.
 struct LiveJob {
     bool runs = false;
-    TimePoint since;  // of this stay
+    TimePoint since;  // of this interval
     TimePoint asked;  // to leave
-    Duration restart{};  // what this stay begins with
+    Duration restart{};  // what this interval begins with
     Duration left{};  // work, at `since`
-    int turn = 0;  // stays and requests to leave, so that what was foreseen earlier is void
+    int turn = 0;  // intervals and requests to leave, so that what was foreseen earlier is void
 };
 
 class CorePlayer {
@@ -70,7 +70,7 @@ class CorePlayer {
     std::string why_first_waits() {
         const auto first = std::ranges::find_if(
             result_.replay.jobs, [](const JobRecord& job) { return !job.end.has_value(); });
-        const auto ticket = static_cast<Ticket>(first - result_.replay.jobs.begin());
+        const auto ticket = static_cast<JobIndex>(first - result_.replay.jobs.begin());
         const model::Plan plan =
             scheduling::decide(state_.cluster, experiment_.policy, now_, memory_);
         const model::Verdict verdict =
@@ -91,7 +91,7 @@ class CorePlayer {
     enum class What { End, Left };
     struct Due {
         TimePoint at;
-        Ticket job = 0;
+        JobIndex job = 0;
         int turn = 0;
         What what = What::End;
 
@@ -100,11 +100,11 @@ class CorePlayer {
         }
     };
 
-    const TraceJob& job(Ticket ticket) const {
+    const TraceJob& job(JobIndex ticket) const {
         return experiment_.trace[static_cast<std::size_t>(ticket)];
     }
-    LiveJob& live(Ticket ticket) { return jobs_[static_cast<std::size_t>(ticket)]; }
-    JobRecord& record(Ticket ticket) {
+    LiveJob& live(JobIndex ticket) { return jobs_[static_cast<std::size_t>(ticket)]; }
+    JobRecord& record(JobIndex ticket) {
         return result_.replay.jobs[static_cast<std::size_t>(ticket)];
     }
 
@@ -130,7 +130,7 @@ class CorePlayer {
         for (; submitted_ < jobs_.size(); ++submitted_) {
             const TraceJob& next = experiment_.trace[submitted_];
             if (next.submitted > now_) return {};
-            const auto ticket = static_cast<Ticket>(submitted_);
+            const auto ticket = static_cast<JobIndex>(submitted_);
             live(ticket).left = next.work;
             const model::JobSubmitted submitted{id_of(ticket),
                                                 spec_of(next, node_size(next), experiment_),
@@ -170,11 +170,11 @@ class CorePlayer {
     }
 
     // It leaves its GPUs.
-    void stop(Ticket ticket) {
+    void stop(JobIndex ticket) {
         LiveJob& one = live(ticket);
         const TimePoint asked = one.runs ? now_ : one.asked;
         Replay& replay = result_.replay;
-        replay.stays.push_back({ticket, one.since, now_, replay.gpus.size()});
+        replay.intervals.push_back({ticket, one.since, now_, replay.gpus.size()});
         result_.asked.push_back(asked);
         for (const model::TaskPlacement& task : state_.jobs.at(id_of(ticket)).tasks) {
             add_gpus(task);
@@ -213,7 +213,7 @@ class CorePlayer {
             // Two jobs can each need a part of the same victim; it is asked once.
             if (state_.jobs.at(pause->job).state == model::JobState::Pausing) return;
             BERTH_CHECK(pause->whole_job, "no job of a trace can spare a task");
-            const Ticket ticket = ticket_of(pause->job);
+            const JobIndex ticket = ticket_of(pause->job);
             if (pause->rule == model::Rule::Consolidate) ++record(ticket).moves;
             happen(std::move(event));
             ask_to_leave(ticket);
@@ -229,7 +229,7 @@ class CorePlayer {
         }
     }
 
-    void ask_to_leave(Ticket ticket) {
+    void ask_to_leave(JobIndex ticket) {
         LiveJob& one = live(ticket);
         one.runs = false;
         one.asked = now_;
@@ -237,7 +237,7 @@ class CorePlayer {
         ++record(ticket).pauses;
     }
 
-    void start(Ticket ticket) {
+    void start(JobIndex ticket) {
         LiveJob& one = live(ticket);
         one.restart = record(ticket).first_start ? experiment_.restart_cost : Duration{};
         if (!record(ticket).first_start) record(ticket).first_start = now_;

@@ -39,7 +39,7 @@ Machines machines_of(const model::Description& cluster);
 
 struct CoreReplay {
     Replay replay;
-    std::vector<TimePoint> asked;  // of each stay: when it was asked to leave, or its end
+    std::vector<TimePoint> asked;  // of each interval: when it was asked to leave, or its end
     std::int64_t decisions = 0;
     std::string why_unfinished = {};  // why the first job waits that did not end; empty: all did
 };

@@ -160,7 +160,7 @@ TEST_CASE("parts of a GPU share one, each at full speed, and count as so much of
     play.trace[1].share = base::MilliGpu{501};
     CHECK(play.complaints().front() == "job 1: GPU 0 is not free");
     play.trace[1].share = base::MilliGpu{500};
-    play.run.replay.stays[1].to += seconds(1);
+    play.run.replay.intervals[1].to += seconds(1);
     CHECK(play.complaints().size() > 1);
 }
 

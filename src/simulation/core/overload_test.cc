@@ -61,11 +61,11 @@ class Waits {
         : trace_(trace), replay_(replay), of_(trace.size()) {
         std::vector<Wait> next;
         for (const TraceJob& job : trace) next.push_back({job.submitted, job.submitted});
-        for (const Stay& stay : replay.stays) {
-            const auto job = static_cast<std::size_t>(stay.job);
-            next[job].to = stay.from;
+        for (const RunInterval& interval : replay.intervals) {
+            const auto job = static_cast<std::size_t>(interval.job);
+            next[job].to = interval.from;
             of_[job].push_back(next[job]);
-            next[job] = {stay.to, stay.to, next[job].held + (stay.to - stay.from)};
+            next[job] = {interval.to, interval.to, next[job].held + (interval.to - interval.from)};
         }
     }
 

@@ -54,16 +54,16 @@ base::MilliGpu Accounts::quota_of(Account account) const {
 
 base::MilliGpu Accounts::limit_of(Account account) const { return claim(account).limit; }
 
-base::MilliGpu Accounts::counted(const CoreReplay& run, const Stay& stay) const {
-    const TraceJob& job = trace_[static_cast<std::size_t>(stay.job)];
+base::MilliGpu Accounts::counted(const CoreReplay& run, const RunInterval& interval) const {
+    const TraceJob& job = trace_[static_cast<std::size_t>(interval.job)];
     std::int64_t milli = 0;
-    for (const std::int32_t gpu : run.replay.gpus_of(stay, job.gpus)) {
+    for (const std::int32_t gpu : run.replay.gpus_of(interval, job.gpus)) {
         milli += job.share.value * weights_[static_cast<std::size_t>(gpu)] / 1000;
     }
     return base::MilliGpu{milli};
 }
 
-base::MilliGpu Accounts::asked(reference::Ticket job) const {
+base::MilliGpu Accounts::asked(reference::JobIndex job) const {
     const TraceJob& one = trace_[static_cast<std::size_t>(job)];
     return base::MilliGpu{one.amount().value * most_[account_of(job).pool.index()] / 1000};
 }

@@ -23,7 +23,7 @@ class Accounts {
     explicit Accounts(const CoreExperiment& experiment);
 
     const cluster::Cluster& cluster() const { return cluster_; }
-    Account account_of(reference::Ticket job) const {
+    Account account_of(reference::JobIndex job) const {
         return accounts_[static_cast<std::size_t>(job)];
     }
     // The project's own first, then its departments'.
@@ -31,10 +31,10 @@ class Accounts {
     // What is guaranteed there; at most the limit.
     base::MilliGpu quota_of(Account account) const;
     base::MilliGpu limit_of(Account account) const;
-    // What a stay counts as.
-    base::MilliGpu counted(const CoreReplay& run, const Stay& stay) const;
+    // What an interval counts as.
+    base::MilliGpu counted(const CoreReplay& run, const RunInterval& interval) const;
     // The most that a job may come to count as.
-    base::MilliGpu asked(reference::Ticket job) const;
+    base::MilliGpu asked(reference::JobIndex job) const;
     // Whether the quotas of a pool, or of a department in it, promise more than there is.
     bool is_overcommitted(base::PoolId pool) const;
 

@@ -56,7 +56,7 @@ std::vector<ProjectFigures> project_figures(const Accounts& accounts,
     for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
         const TraceJob& job = experiment.trace[number];
         const JobRecord& record = run.replay.jobs[number];
-        const auto project = accounts.account_of(static_cast<reference::Ticket>(number)).project;
+        const auto project = accounts.account_of(static_cast<reference::JobIndex>(number)).project;
         ProjectFigures& figures = all[project.index()];
         ++figures.jobs;
         figures.pauses += record.pauses;
@@ -68,11 +68,11 @@ std::vector<ProjectFigures> project_figures(const Accounts& accounts,
         jct_ms[project.index()] += static_cast<double>((*record.end - job.submitted).count());
     }
     std::map<Account, std::vector<Change>> changes;
-    for (const Stay& stay : run.replay.stays) {
-        const std::int64_t milli = accounts.counted(run, stay).value;
-        auto& own = changes[accounts.account_of(stay.job)];
-        own.push_back({stay.from, milli});
-        own.push_back({stay.to, -milli});
+    for (const RunInterval& interval : run.replay.intervals) {
+        const std::int64_t milli = accounts.counted(run, interval).value;
+        auto& own = changes[accounts.account_of(interval.job)];
+        own.push_back({interval.from, milli});
+        own.push_back({interval.to, -milli});
     }
     for (auto& [account, own] : changes) {
         all[account.project.index()].over_quota_gpu_hours +=

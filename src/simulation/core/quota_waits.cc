@@ -11,21 +11,21 @@ namespace berth::simulation {
 namespace {
 
 using base::MilliGpu;
-using reference::Ticket;
+using reference::JobIndex;
 
 enum class What { Frees, Waits, Takes, MayBook };
 
 struct Step {
     TimePoint at;
     What what = What::Frees;
-    Ticket job = 0;
+    JobIndex job = 0;
     MilliGpu amount{0};
 };
 
 // A project's own order: tickets count up with the time of submission.
 struct InLine {
     int priority = 0;
-    Ticket job = 0;
+    JobIndex job = 0;
 
     bool operator<(const InLine& other) const {
         return std::tuple(-priority, job) < std::tuple(-other.priority, other.job);
@@ -35,20 +35,20 @@ struct InLine {
 std::vector<Step> steps_of(const Accounts& accounts, const CoreExperiment& experiment,
                            const CoreReplay& run) {
     std::vector<Step> steps;
-    const auto waits = [&](Ticket job, TimePoint from) {
+    const auto waits = [&](JobIndex job, TimePoint from) {
         steps.push_back({from, What::Waits, job, MilliGpu{0}});
         steps.push_back({from + experiment.policy.booking_after, What::MayBook, job, MilliGpu{0}});
     };
     for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
-        waits(static_cast<Ticket>(number), experiment.trace[number].submitted);
+        waits(static_cast<JobIndex>(number), experiment.trace[number].submitted);
     }
-    for (std::size_t at = 0; at < run.replay.stays.size(); ++at) {
-        const Stay& stay = run.replay.stays[at];
-        const MilliGpu amount = accounts.counted(run, stay);
-        steps.push_back({stay.from, What::Takes, stay.job, amount});
-        steps.push_back({stay.to, What::Frees, stay.job, amount});
-        const auto& end = run.replay.jobs[static_cast<std::size_t>(stay.job)].end;
-        if (end != stay.to) waits(stay.job, stay.to);
+    for (std::size_t at = 0; at < run.replay.intervals.size(); ++at) {
+        const RunInterval& interval = run.replay.intervals[at];
+        const MilliGpu amount = accounts.counted(run, interval);
+        steps.push_back({interval.from, What::Takes, interval.job, amount});
+        steps.push_back({interval.to, What::Frees, interval.job, amount});
+        const auto& end = run.replay.jobs[static_cast<std::size_t>(interval.job)].end;
+        if (end != interval.to) waits(interval.job, interval.to);
     }
     std::ranges::stable_sort(
         steps, {}, [](const Step& step) { return std::tuple(step.at, step.what, step.job); });
@@ -72,8 +72,8 @@ class Line {
     void look_again(TimePoint now, MilliGpu quota, MilliGpu room, bool is_by_age,
                     const Count& count, InQuotaWait& longest) {
         const bool is_anew = std::exchange(has_started_, false) && !is_by_age;
-        std::map<Ticket, TimePoint> within;
-        for (const Ticket job :
+        std::map<JobIndex, TimePoint> within;
+        for (const JobIndex job :
              is_by_age ? first_by_age(now, quota, room) : first_ones(quota, room)) {
             const auto known = within_since_.find(job);
             within[job] = known == within_since_.end() || is_anew ? now : known->second;
@@ -92,8 +92,8 @@ class Line {
         TimePoint may_book;
     };
 
-    std::vector<Ticket> first_by_age(TimePoint now, MilliGpu quota, MilliGpu room) const {
-        std::vector<Ticket> first;
+    std::vector<JobIndex> first_by_age(TimePoint now, MilliGpu quota, MilliGpu room) const {
+        std::vector<JobIndex> first;
         for (const auto& [who, one] : waiting_) {
             if (one.asks > quota && one.may_book <= now) break;
             if (one.asks > quota) continue;
@@ -105,8 +105,8 @@ class Line {
     }
 
     // Those of the highest priority, when there is room for whichever of them is first.
-    std::vector<Ticket> first_ones(MilliGpu quota, MilliGpu room) const {
-        std::vector<Ticket> first;
+    std::vector<JobIndex> first_ones(MilliGpu quota, MilliGpu room) const {
+        std::vector<JobIndex> first;
         int priority = 0;
         for (const auto& [who, one] : waiting_) {
             if (one.asks > quota) continue;
@@ -119,7 +119,7 @@ class Line {
     }
 
     std::map<InLine, Waiting> waiting_;
-    std::map<Ticket, TimePoint> within_since_;
+    std::map<JobIndex, TimePoint> within_since_;
     bool has_started_ = false;  // one of them, since it was looked at
 };
 
@@ -171,7 +171,7 @@ class Lines {
     }
 
   private:
-    const TraceJob& job(Ticket ticket) const {
+    const TraceJob& job(JobIndex ticket) const {
         return experiment_.trace[static_cast<std::size_t>(ticket)];
     }
 
@@ -189,7 +189,7 @@ class Lines {
     }
 
     void look_again(TimePoint now, Account account, MilliGpu room) {
-        const auto counts = [&](Ticket ticket) {
+        const auto counts = [&](JobIndex ticket) {
             if (demand_ == Demand::All) return true;
             return all_are_whole_ &&
                    (experiment_.placement == Placement::Count || job(ticket).gpus == 1);

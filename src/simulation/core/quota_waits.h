@@ -14,8 +14,8 @@
 // in it for each of them alone, so that whichever is first should start; when one does, or a job of
 // higher priority comes, the wait begins anew.
 //
-// Looks at nothing but the trace, the quotas and the stays. Cost: O(log) an event and one look at
-// each job within the quota.
+// Looks at nothing but the trace, the quotas and the intervals. Cost: O(log) an event and one look
+// at each job within the quota.
 #pragma once
 
 #include "simulation/core/quota_accounts.h"
@@ -24,7 +24,7 @@ namespace berth::simulation {
 
 struct InQuotaWait {
     Duration longest{};
-    reference::Ticket job = -1;  // whose it was; -1 = nobody waited
+    reference::JobIndex job = -1;  // whose it was; -1 = nobody waited
     TimePoint until;
 };
 

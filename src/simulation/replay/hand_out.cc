@@ -9,7 +9,7 @@
 namespace berth::simulation {
 
 HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
-                 reference::Order::Habits habits, FreeGpus& free) {
+                 reference::Order::OrderTraits traits, FreeGpus& free) {
     HandOut result;
     std::optional<FromLast> from_last;
     for (Heads heads(queues); !heads.is_empty();) {
@@ -20,8 +20,8 @@ HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
             heads.served();
             continue;
         }
-        if (habits.first_blocks) break;
-        if (habits.pauses) {
+        if (traits.first_blocks) break;
+        if (traits.pauses) {
             if (!from_last) from_last = running();
             // Where enough idle, but apart, somebody has to move.
             const std::int32_t missing = std::max(ask.gpus - free.count(), 1);

@@ -25,7 +25,7 @@ namespace berth::simulation {
 
 struct Ranked {
     reference::Rank rank;
-    reference::Ticket job = 0;
+    reference::JobIndex job = 0;
 
     auto operator<=>(const Ranked&) const = default;
 };
@@ -74,23 +74,23 @@ class FromLast {
 };
 
 struct Start {
-    reference::Ticket job = 0;
+    reference::JobIndex job = 0;
     Ask ask;
     GpuList gpus;
     // The GPUs are those of this one, who runs or starts earlier in the list.
-    reference::Ticket beside = kNobody;
+    reference::JobIndex beside = kNobody;
 
-    static constexpr reference::Ticket kNobody = -1;
+    static constexpr reference::JobIndex kNobody = -1;
 };
 
 // Both in order of rank; who moves is in both.
 struct HandOut {
     std::vector<Start> started;
-    std::vector<reference::Ticket> paused;
+    std::vector<reference::JobIndex> paused;
 };
 
 // `running` is asked for at most once. `free` is kept in step with the result.
 HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
-                 reference::Order::Habits habits, FreeGpus& free);
+                 reference::Order::OrderTraits traits, FreeGpus& free);
 
 }  // namespace berth::simulation

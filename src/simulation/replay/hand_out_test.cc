@@ -15,7 +15,7 @@
 namespace berth::simulation {
 namespace {
 
-using reference::Ticket;
+using reference::JobIndex;
 
 struct Job {
     Ranked who;
@@ -34,8 +34,8 @@ struct Scene {
         : machines{static_cast<std::int32_t>(rng.between(1, 6)), 4},
           placement(how),
           free(machines, how) {
-        const auto count = static_cast<Ticket>(rng.between(2, 30));
-        for (Ticket ticket = 0; ticket < count; ++ticket) {
+        const auto count = static_cast<JobIndex>(rng.between(2, 30));
+        for (JobIndex ticket = 0; ticket < count; ++ticket) {
             Job job;
             job.who = {{.level = rng.between(0, 3), .key = rng.between(0, 1)}, ticket};
             job.ask.gpus =
@@ -73,8 +73,8 @@ struct Scene {
     }
 
     // Who has GPUs in the end, and by Nodes and Profile which; in order of rank.
-    std::vector<std::pair<Ticket, GpuList>> after(const HandOut& result) const {
-        std::vector<std::pair<Ticket, GpuList>> all;
+    std::vector<std::pair<JobIndex, GpuList>> after(const HandOut& result) const {
+        std::vector<std::pair<JobIndex, GpuList>> all;
         for (const Job& job : jobs) {
             const auto start = std::ranges::find(result.started, job.who.job, &Start::job);
             if (start != result.started.end()) {
@@ -88,7 +88,7 @@ struct Scene {
         return all;
     }
 
-    std::vector<std::pair<Ticket, GpuList>> plainly() const;
+    std::vector<std::pair<JobIndex, GpuList>> plainly() const;
 };
 
 // Which of the GPUs not taken yet, where those behind `turn` may be asked to go: idle ones first,
@@ -181,8 +181,8 @@ class PlainRoom {
     std::size_t turn_ = 0;
 };
 
-std::vector<std::pair<Ticket, GpuList>> Scene::plainly() const {
-    std::vector<std::pair<Ticket, GpuList>> all;
+std::vector<std::pair<JobIndex, GpuList>> Scene::plainly() const {
+    std::vector<std::pair<JobIndex, GpuList>> all;
     std::int32_t left = machines.gpus();
     PlainRoom room(*this);
     for (std::size_t at = 0; at < jobs.size(); ++at) {

@@ -11,13 +11,13 @@
 namespace berth::simulation {
 namespace {
 
+using reference::JobIndex;
 using reference::Order;
-using reference::Ticket;
 using Model = std::size_t;
 
 // A job and what it holds in the end.
 struct Given {
-    Ticket job;
+    JobIndex job;
     Ask ask;
     const GpuList* had = nullptr;  // null: it waited
     bool stands = false;
@@ -29,11 +29,11 @@ struct Given {
 // Who stands on which model: one pass in order of rank.
 class Pass {
   public:
-    Pass(const Queues& queues, std::vector<Holder> running, Order::Habits habits,
+    Pass(const Queues& queues, std::vector<Holder> running, Order::OrderTraits traits,
          const Mixes& mixes, ModelChoice::Rule rule, FreeGpus& free)
         : heads_(queues),
           running_(std::move(running)),
-          habits_(habits),
+          traits_(traits),
           mixes_(mixes),
           rule_(rule),
           free_(free),
@@ -61,7 +61,7 @@ class Pass {
                 heads_.served();
             } else {
                 do heads_.passed_over();
-                while (habits_.first_blocks && !heads_.is_empty());
+                while (traits_.first_blocks && !heads_.is_empty());
             }
         }
         for (Given& one : given_) {
@@ -85,7 +85,7 @@ class Pass {
         return free_.machines().model_of(holder.gpus->front());
     }
     bool is_before_heads(const Holder& holder) const {
-        return !habits_.pauses || holder.who < heads_.first();
+        return !traits_.pauses || holder.who < heads_.first();
     }
     static bool is_kept(const Given& one) { return one.had && *one.had == one.gpus; }
 
@@ -143,7 +143,7 @@ class Pass {
 
     Heads heads_;
     std::vector<Holder> running_;
-    Order::Habits habits_;
+    Order::OrderTraits traits_;
     const Mixes& mixes_;
     ModelChoice::Rule rule_;
     FreeGpus& free_;
@@ -232,10 +232,10 @@ class Swaps {
 
 }  // namespace
 
-HandOut choose_models(const Queues& queues, std::vector<Holder> running, Order::Habits habits,
+HandOut choose_models(const Queues& queues, std::vector<Holder> running, Order::OrderTraits traits,
                       const Mixes& mixes, ModelChoice choice, FreeGpus& free) {
     std::vector<Given> given =
-        Pass(queues, std::move(running), habits, mixes, choice.rule, free).make();
+        Pass(queues, std::move(running), traits, mixes, choice.rule, free).make();
     if (choice.rule == ModelChoice::Rule::Swap) {
         Swaps(given, mixes, choice.gain_percent, free).make();
     }

@@ -29,7 +29,7 @@ struct ModelChoice {
 
 // `mixes` knows the speeds. `free` is kept in step with the result.
 HandOut choose_models(const Queues& queues, std::vector<Holder> running,
-                      reference::Order::Habits habits, const Mixes& mixes, ModelChoice choice,
+                      reference::Order::OrderTraits traits, const Mixes& mixes, ModelChoice choice,
                       FreeGpus& free);
 
 }  // namespace berth::simulation

@@ -10,7 +10,7 @@
 namespace berth::simulation {
 namespace {
 
-using reference::Ticket;
+using reference::JobIndex;
 
 constexpr Ranked kBeforeAll{{.level = std::numeric_limits<std::int64_t>::min()}, 0};
 

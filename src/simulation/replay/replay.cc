@@ -10,11 +10,11 @@
 namespace berth::simulation {
 namespace {
 
-using reference::Happening;
+using reference::JobIndex;
+using reference::JobSnapshot;
 using reference::kNever;
 using reference::Order;
-using reference::Standing;
-using reference::Ticket;
+using reference::OrderEvent;
 
 constexpr Speed kNearlyAll = kFullSpeed * 95 / 100;  // of 0.7 to 1 the best on half of the traces
 
@@ -43,14 +43,14 @@ struct Live {
 // Those who hold the same GPUs.
 struct Group {
     GpuList gpus;
-    std::vector<Ticket> members;
+    std::vector<JobIndex> members;
     std::size_t model = 0;
     bool is_spread = false;  // over more nodes than needed
 };
 
 struct WakeUp {
     TimePoint at;
-    Ticket job = 0;
+    JobIndex job = 0;
     bool is_end = false;
 
     auto operator<=>(const WakeUp&) const = default;
@@ -62,8 +62,8 @@ class Player {
         : trace_(experiment.trace),
           experiment_(experiment),
           order_(order),
-          habits_(order.habits()),
-          ranks_stay_(!habits_.is_in_flow && !habits_.looks_at_every_event),
+          traits_(order.traits()),
+          ranks_stay_(!traits_.is_in_flow && !traits_.looks_at_every_event),
           mixes_(experiment.trace, experiment.packing, experiment.speeds),
           free_(experiment.machines, experiment.placement),
           live_(experiment.trace.size()) {
@@ -92,20 +92,20 @@ class Player {
     bool kinds_matter() const {
         return experiment_.packing != Packing::None || has_several_models();
     }
-    static std::size_t index(Ticket ticket) { return static_cast<std::size_t>(ticket); }
-    const TraceJob& job(Ticket ticket) const { return trace_[index(ticket)]; }
-    Live& live(Ticket ticket) { return live_[index(ticket)]; }
-    const Live& live(Ticket ticket) const { return live_[index(ticket)]; }
-    JobRecord& record(Ticket ticket) { return result_.jobs[index(ticket)]; }
+    static std::size_t index(JobIndex ticket) { return static_cast<std::size_t>(ticket); }
+    const TraceJob& job(JobIndex ticket) const { return trace_[index(ticket)]; }
+    Live& live(JobIndex ticket) { return live_[index(ticket)]; }
+    const Live& live(JobIndex ticket) const { return live_[index(ticket)]; }
+    JobRecord& record(JobIndex ticket) { return result_.jobs[index(ticket)]; }
 
-    Standing standing(Ticket ticket) const;
+    JobSnapshot standing(JobIndex ticket) const;
     Work left_now(const Live& one) const {
         if (!one.runs) return one.left;
         return one.left -
                std::max(now_ - one.counted - one.restart, Duration{}).count() * one.speed;
     }
-    const Ask& ask(Ticket ticket) const { return asks_[index(ticket)]; }
-    Holder holder(reference::Rank rank, Ticket ticket) const;
+    const Ask& ask(JobIndex ticket) const { return asks_[index(ticket)]; }
+    Holder holder(reference::Rank rank, JobIndex ticket) const;
     std::vector<Holder> holders() const;
     FromLast from_last();
     HandOut decide();
@@ -116,40 +116,40 @@ class Player {
         return wake_up.at != (wake_up.is_end ? one.end_at : one.change_at);
     }
     std::optional<WakeUp> next_wake_up();
-    void await_change(Ticket ticket);
-    void await_change(Ticket ticket, TimePoint at);
+    void await_change(JobIndex ticket);
+    void await_change(JobIndex ticket, TimePoint at);
 
     void take_in();
-    void arrive(Ticket ticket);
-    void change(Ticket ticket);
-    void end(Ticket ticket);
+    void arrive(JobIndex ticket);
+    void change(JobIndex ticket);
+    void end(JobIndex ticket);
     void move_in_queues();
 
     void carry_out(HandOut result);
     void start(Start& start);
-    void leave(Ticket ticket);
-    void count(Ticket ticket);
+    void leave(JobIndex ticket);
+    void count(JobIndex ticket);
     void adjust_speeds();
     std::size_t open_group(GpuList gpus);
-    bool can_ever_run(Ticket ticket) const;
-    void enqueue(Ticket ticket);
-    void dequeue(Ticket ticket);
-    void rank_among_running(Ticket ticket, reference::Rank rank);
-    void unrank(Ticket ticket);
-    void ask_anew(Ticket ticket);
+    bool can_ever_run(JobIndex ticket) const;
+    void enqueue(JobIndex ticket);
+    void dequeue(JobIndex ticket);
+    void rank_among_running(JobIndex ticket, reference::Rank rank);
+    void unrank(JobIndex ticket);
+    void ask_anew(JobIndex ticket);
     void remember();
 
     const Trace& trace_;
     const Experiment& experiment_;
     Order& order_;
-    const Order::Habits habits_;
+    const Order::OrderTraits traits_;
     const bool ranks_stay_;  // of running jobs, but when told
 
     TimePoint now_;
     std::size_t next_arrival_ = 0;
     std::priority_queue<WakeUp, std::vector<WakeUp>, std::greater<>> wake_ups_;
-    std::vector<Ticket> ending_;  // now
-    std::vector<Ticket> changing_;  // now
+    std::vector<JobIndex> ending_;  // now
+    std::vector<JobIndex> changing_;  // now
     TimePoint common_change_ = kNever;  // of an order that looks at every event
 
     Mixes mixes_;
@@ -159,7 +159,7 @@ class Player {
     std::vector<Group> groups_;
     std::vector<std::size_t> closed_groups_;  // without members
     std::vector<std::size_t> changed_groups_;  // since their speeds were last looked at
-    std::vector<Ticket> running_;  // in order of submission
+    std::vector<JobIndex> running_;  // in order of submission
     std::set<Ranked> running_by_rank_;  // where ranks stay
     Queues queues_;
     std::int32_t waiting_ = 0;
@@ -167,7 +167,7 @@ class Player {
     Replay result_;
 };
 
-bool Player::can_ever_run(Ticket ticket) const {
+bool Player::can_ever_run(JobIndex ticket) const {
     const auto models = experiment_.machines.models();
     for (std::size_t model = 0; model < models.size(); ++model) {
         const bool is_wide_enough = models[model].gpus() >= job(ticket).gpus;
@@ -177,7 +177,7 @@ bool Player::can_ever_run(Ticket ticket) const {
     return false;
 }
 
-Standing Player::standing(Ticket ticket) const {
+JobSnapshot Player::standing(JobIndex ticket) const {
     const Live& one = live(ticket);
     const auto& first_start = result_.jobs[index(ticket)].first_start;
     return {.job = ticket,
@@ -190,7 +190,7 @@ Standing Player::standing(Ticket ticket) const {
             .left = Duration{(left_now(one) + kFullSpeed - 1) / kFullSpeed}};
 }
 
-Holder Player::holder(reference::Rank rank, Ticket ticket) const {
+Holder Player::holder(reference::Rank rank, JobIndex ticket) const {
     const std::size_t group = live(ticket).group;
     return {{rank, ticket}, &ask(ticket), &groups_[group].gpus, group};
 }
@@ -198,7 +198,7 @@ Holder Player::holder(reference::Rank rank, Ticket ticket) const {
 std::vector<Holder> Player::holders() const {
     std::vector<Holder> all;
     all.reserve(running_.size());
-    for (const Ticket ticket : running_) {
+    for (const JobIndex ticket : running_) {
         all.push_back(holder(order_.rank(standing(ticket)), ticket));
     }
     return all;
@@ -229,12 +229,12 @@ FromLast Player::from_last() {
 
 HandOut Player::decide() {
     if (has_several_models()) {
-        return choose_models(queues_, holders(), habits_, mixes_, experiment_.models, free_);
+        return choose_models(queues_, holders(), traits_, mixes_, experiment_.models, free_);
     }
     if (experiment_.packing == Packing::None) {
-        return hand_out(queues_, [&] { return from_last(); }, habits_, free_);
+        return hand_out(queues_, [&] { return from_last(); }, traits_, free_);
     }
-    return share(queues_, holders(), habits_, mixes_, free_);
+    return share(queues_, holders(), traits_, mixes_, free_);
 }
 
 std::optional<WakeUp> Player::next_wake_up() {
@@ -258,65 +258,65 @@ bool Player::go_to_next_moment() {
     return next != kNever;
 }
 
-void Player::await_change(Ticket ticket, TimePoint at) {
+void Player::await_change(JobIndex ticket, TimePoint at) {
     if (at == live(ticket).change_at) return;
     live(ticket).change_at = at;
     if (at != kNever) wake_ups_.push({at, ticket, false});
 }
 
-void Player::await_change(Ticket ticket) {
-    if (habits_.looks_at_every_event) return;
+void Player::await_change(JobIndex ticket) {
+    if (traits_.looks_at_every_event) return;
     await_change(ticket, order_.next_change(standing(ticket)));
 }
 
 // All that happens now: ends, submissions, changes of rank.
 void Player::take_in() {
-    for (const Ticket ticket : std::exchange(ending_, {})) end(ticket);
+    for (const JobIndex ticket : std::exchange(ending_, {})) end(ticket);
     for (; next_arrival_ < trace_.size() && trace_[next_arrival_].submitted <= now_;
          ++next_arrival_) {
-        arrive(static_cast<Ticket>(next_arrival_));
+        arrive(static_cast<JobIndex>(next_arrival_));
     }
-    if (habits_.looks_at_every_event) changing_ = running_;
-    for (const Ticket ticket : std::exchange(changing_, {})) change(ticket);
+    if (traits_.looks_at_every_event) changing_ = running_;
+    for (const JobIndex ticket : std::exchange(changing_, {})) change(ticket);
     move_in_queues();
 }
 
-void Player::arrive(Ticket ticket) {
+void Player::arrive(JobIndex ticket) {
     live(ticket).left = job(ticket).work.count() * kFullSpeed;
     live(ticket).since = now_;
-    order_.notice(Happening::Submitted, standing(ticket));
+    order_.notice(OrderEvent::Submitted, standing(ticket));
     enqueue(ticket);
     await_change(ticket);
 }
 
-void Player::change(Ticket ticket) {
+void Player::change(JobIndex ticket) {
     if (record(ticket).end) return;
-    order_.notice(Happening::Changed, standing(ticket));
+    order_.notice(OrderEvent::Changed, standing(ticket));
     ask_anew(ticket);
 }
 
-void Player::end(Ticket ticket) {
+void Player::end(JobIndex ticket) {
     const Group& group = groups_[live(ticket).group];
     if (group.members.size() == 1) free_.give_back(group.gpus);
     leave(ticket);
     record(ticket).end = now_;
     ++finished_;
-    order_.notice(Happening::Finished, standing(ticket));
+    order_.notice(OrderEvent::Finished, standing(ticket));
 }
 
 // Others' doings moved jobs.
 void Player::move_in_queues() {
     if (!order_.all_moved()) return;
-    std::vector<Ticket> all = running_;
+    std::vector<JobIndex> all = running_;
     for (const auto& [ask, queue] : queues_) {
         for (const Ranked& one : queue) all.push_back(one.job);
     }
-    for (const Ticket ticket : all) ask_anew(ticket);
+    for (const JobIndex ticket : all) ask_anew(ticket);
 }
 
 void Player::carry_out(HandOut result) {
-    std::vector<Ticket> started;
-    for (const Ticket ticket : result.paused) {
+    std::vector<JobIndex> started;
+    for (const JobIndex ticket : result.paused) {
         leave(ticket);
         ++record(ticket).pauses;
     }
@@ -325,12 +325,12 @@ void Player::carry_out(HandOut result) {
         start(one);
     }
     order_.settle(started, result.paused);
-    for (const Ticket ticket : result.paused) {
+    for (const JobIndex ticket : result.paused) {
         if (!live(ticket).runs) enqueue(ticket);
         if (live(ticket).runs) ++record(ticket).moves;
         await_change(ticket);
     }
-    for (const Ticket ticket : started) {
+    for (const JobIndex ticket : started) {
         rank_among_running(ticket, order_.rank(standing(ticket)));
         await_change(ticket);
     }
@@ -369,7 +369,7 @@ std::size_t Player::open_group(GpuList gpus) {
 }
 
 // It stops running, paused or at its end; its GPUs are given back by others.
-void Player::leave(Ticket ticket) {
+void Player::leave(JobIndex ticket) {
     Live& one = live(ticket);
     unrank(ticket);
     count(ticket);
@@ -385,11 +385,11 @@ void Player::leave(Ticket ticket) {
     running_.erase(std::ranges::lower_bound(running_, ticket));
 }
 
-// Ends a stay at one speed; the job runs on.
-void Player::count(Ticket ticket) {
+// Ends an interval at one speed; the job runs on.
+void Player::count(JobIndex ticket) {
     Live& one = live(ticket);
     const GpuList& gpus = groups_[one.group].gpus;
-    result_.stays.push_back({ticket, one.counted, now_, result_.gpus.size(), one.starts});
+    result_.intervals.push_back({ticket, one.counted, now_, result_.gpus.size(), one.starts});
     result_.gpus.insert(result_.gpus.end(), gpus.begin(), gpus.end());
     one.left = left_now(one);
     one.restart -= std::min(one.restart, now_ - one.counted);
@@ -403,9 +403,9 @@ void Player::adjust_speeds() {
         const Group& group = groups_[number];
         if (group.members.empty()) continue;
         std::vector<Mixes::Kind> kinds;
-        for (const Ticket ticket : group.members) kinds.push_back(mixes_.kind(index(ticket)));
+        for (const JobIndex ticket : group.members) kinds.push_back(mixes_.kind(index(ticket)));
         const Mixes::Mix mix = mixes_.of(std::move(kinds));
-        for (const Ticket ticket : group.members) {
+        for (const JobIndex ticket : group.members) {
             Live& one = live(ticket);
             const Mixes::Kind kind = mixes_.kind(index(ticket));
             const Speed alone = mixes_.alone(kind, group.model, group.is_spread);
@@ -420,7 +420,7 @@ void Player::adjust_speeds() {
     changed_groups_.clear();
 }
 
-void Player::enqueue(Ticket ticket) {
+void Player::enqueue(JobIndex ticket) {
     if (!can_ever_run(ticket)) return;
     Live& one = live(ticket);
     one.waits = true;
@@ -429,14 +429,14 @@ void Player::enqueue(Ticket ticket) {
     ++waiting_;
 }
 
-void Player::dequeue(Ticket ticket) {
+void Player::dequeue(JobIndex ticket) {
     live(ticket).waits = false;
     queues_[ask(ticket)].erase({live(ticket).rank, ticket});
     --waiting_;
 }
 
-void Player::rank_among_running(Ticket ticket, reference::Rank rank) {
-    if (!ranks_stay_ || !habits_.pauses) return;
+void Player::rank_among_running(JobIndex ticket, reference::Rank rank) {
+    if (!ranks_stay_ || !traits_.pauses) return;
     Live& one = live(ticket);
     if (one.is_ranked && one.rank == rank) return;
     unrank(ticket);
@@ -444,13 +444,13 @@ void Player::rank_among_running(Ticket ticket, reference::Rank rank) {
     one.is_ranked = running_by_rank_.insert({rank, ticket}).second;
 }
 
-void Player::unrank(Ticket ticket) {
+void Player::unrank(JobIndex ticket) {
     if (live(ticket).is_ranked) running_by_rank_.erase({live(ticket).rank, ticket});
     live(ticket).is_ranked = false;
 }
 
 // Its rank and change may be others than they were.
-void Player::ask_anew(Ticket ticket) {
+void Player::ask_anew(JobIndex ticket) {
     if (live(ticket).waits) {
         dequeue(ticket);
         enqueue(ticket);
@@ -462,8 +462,8 @@ void Player::ask_anew(Ticket ticket) {
 
 void Player::remember() {
     common_change_ = kNever;
-    if (habits_.looks_at_every_event) {
-        for (const Ticket ticket : running_) {
+    if (traits_.looks_at_every_event) {
+        for (const JobIndex ticket : running_) {
             common_change_ = std::min(common_change_, order_.next_change(standing(ticket)));
         }
     }

@@ -40,9 +40,9 @@ struct Experiment {
     Stand stand(Speed spread) const;
 };
 
-// One stay of a job on its GPUs, at one speed.
-struct Stay {
-    reference::Ticket job = 0;
+// One interval of a job on its GPUs, at one speed.
+struct RunInterval {
+    reference::JobIndex job = 0;
     TimePoint from;
     TimePoint to;
     std::size_t gpus_begin = 0;  // in Replay::gpus; as many as the job asks
@@ -70,13 +70,13 @@ struct Sample {
 
 struct Replay {
     std::vector<JobRecord> jobs;  // as in the trace
-    std::vector<Stay> stays;  // in order of their ends
+    std::vector<RunInterval> intervals;  // in order of their ends
     std::vector<std::int32_t> gpus;
     std::vector<Sample> timeline;
     std::int64_t events = 0;
 
-    std::span<const std::int32_t> gpus_of(const Stay& stay, std::int32_t count) const {
-        return {gpus.data() + stay.gpus_begin, static_cast<std::size_t>(count)};
+    std::span<const std::int32_t> gpus_of(const RunInterval& interval, std::int32_t count) const {
+        return {gpus.data() + interval.gpus_begin, static_cast<std::size_t>(count)};
     }
 };
 

@@ -77,20 +77,22 @@ class AskedAgain final : public reference::Order {
   public:
     explicit AskedAgain(reference::Order& order) : order_(order) {}
 
-    Habits habits() const override {
-        Habits habits = order_.habits();
-        habits.is_in_flow = true;
-        return habits;
+    OrderTraits traits() const override {
+        OrderTraits traits = order_.traits();
+        traits.is_in_flow = true;
+        return traits;
     }
-    reference::Rank rank(const reference::Standing& job) const override { return order_.rank(job); }
-    TimePoint next_change(const reference::Standing& job) const override {
+    reference::Rank rank(const reference::JobSnapshot& job) const override {
+        return order_.rank(job);
+    }
+    TimePoint next_change(const reference::JobSnapshot& job) const override {
         return order_.next_change(job);
     }
-    void notice(reference::Happening happening, const reference::Standing& job) override {
-        order_.notice(happening, job);
+    void notice(reference::OrderEvent event, const reference::JobSnapshot& job) override {
+        order_.notice(event, job);
     }
-    void settle(std::span<const reference::Ticket> started,
-                std::span<const reference::Ticket> paused) override {
+    void settle(std::span<const reference::JobIndex> started,
+                std::span<const reference::JobIndex> paused) override {
         order_.settle(started, paused);
     }
     bool all_moved() override { return order_.all_moved(); }
@@ -211,8 +213,10 @@ TEST_CASE("ranks of running jobs that are said to stay do stay") {
             const Replay asking = simulation::replay(play.experiment(), asked_again);
             CHECK(asking.events == trusting.events);
             CHECK(asking.gpus == trusting.gpus);
-            CHECK(std::ranges::equal(asking.stays, trusting.stays, {}, &Stay::to, &Stay::to));
-            CHECK(std::ranges::equal(asking.stays, trusting.stays, {}, &Stay::job, &Stay::job));
+            CHECK(std::ranges::equal(asking.intervals, trusting.intervals, {}, &RunInterval::to,
+                                     &RunInterval::to));
+            CHECK(std::ranges::equal(asking.intervals, trusting.intervals, {}, &RunInterval::job,
+                                     &RunInterval::job));
         }
     }
 }
@@ -228,18 +232,19 @@ TEST_CASE("the audit finds what cannot be") {
     };
     CHECK(complaint([](Replay& one) { one.gpus[2] = one.gpus[0]; }) == "job 1: GPU 0 is not free");
     CHECK(complaint([](Replay& one) { one.gpus[1] = one.gpus[0]; }) == "job 0: GPU 0 is not free");
-    CHECK(complaint([](Replay& one) { one.stays[0].from -= seconds(1); }) ==
+    CHECK(complaint([](Replay& one) { one.intervals[0].from -= seconds(1); }) ==
           "job 0: time runs backwards");
     CHECK(complaint([](Replay& one) { one.jobs[1].held = seconds(9); }) ==
-          "job 1: its time on GPUs is not the sum of its stays");
+          "job 1: its time on GPUs is not the sum of its intervals");
     CHECK(complaint([](Replay& one) {
-              one.stays[0].to -= seconds(1);
+              one.intervals[0].to -= seconds(1);
               one.jobs[0].held -= seconds(1);
               *one.jobs[0].end -= seconds(1);
           }) == "job 0: ended after 9s on GPUs for 10s of work");
     CHECK(complaint([](Replay& one) { *one.jobs[0].end += seconds(1); }) ==
-          "job 0: its end is not that of its last stay");
-    CHECK(complaint([](Replay& one) { one.stays[1].job = 0; }) == "job 0: it runs twice at once");
+          "job 0: its end is not that of its last interval");
+    CHECK(complaint([](Replay& one) { one.intervals[1].job = 0; }) ==
+          "job 0: it runs twice at once");
 }
 
 }  // namespace berth::simulation

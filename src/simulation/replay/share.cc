@@ -12,8 +12,8 @@
 namespace berth::simulation {
 namespace {
 
+using reference::JobIndex;
 using reference::Order;
-using reference::Ticket;
 
 // What all of a group gain by one more, as part of a job that runs alone. Beside free GPUs a job
 // shares only while more is asked than there is, and only for more. Chosen on Muri's traces 1
@@ -23,11 +23,11 @@ constexpr Speed kGainBesideFree = kFullSpeed * 3 / 10;
 
 class SharedPass {
   public:
-    SharedPass(const Queues& queues, std::vector<Holder> running, Order::Habits habits,
+    SharedPass(const Queues& queues, std::vector<Holder> running, Order::OrderTraits traits,
                Mixes& mixes, FreeGpus& free)
         : heads_(queues),
           running_(std::move(running)),
-          habits_(habits),
+          traits_(traits),
           mixes_(mixes),
           free_(free),
           by_count_(free.placement() == Placement::Count),
@@ -52,7 +52,7 @@ class SharedPass {
                 heads_.served();
             } else {
                 do heads_.passed_over();
-                while (habits_.first_blocks && !heads_.is_empty());
+                while (traits_.first_blocks && !heads_.is_empty());
             }
         }
         part_where_free();
@@ -64,23 +64,23 @@ class SharedPass {
         std::int32_t width = 0;
         Mixes::Mix mix = Mixes::kEmpty;
         GpuList gpus{};  // by Nodes, when it is new
-        std::vector<Ticket> members{};
+        std::vector<JobIndex> members{};
     };
     struct Was {
         bool had_its_turn = false;
         std::optional<std::size_t> now;  // in groups_
     };
     struct Guest {
-        Ticket job;
+        JobIndex job;
         Ask ask;
         std::size_t group;
     };
 
     bool is_before_heads(const Holder& holder) const {
-        return !habits_.pauses || holder.who < heads_.first();
+        return !traits_.pauses || holder.who < heads_.first();
     }
 
-    void add(Group& group, Ticket job, Mixes::Mix mix) {
+    void add(Group& group, JobIndex job, Mixes::Mix mix) {
         group.members.push_back(job);
         group.mix = mix;
     }
@@ -110,12 +110,12 @@ class SharedPass {
         place(holder.who.job, *holder.ask);
     }
 
-    bool place(Ticket job, const Ask& ask) {
+    bool place(JobIndex job, const Ask& ask) {
         return (crowded_ && join(job, ask, kGainBesideFree)) || open(job, ask) ||
                join(job, ask, kGainMin);
     }
 
-    bool open(Ticket job, const Ask& ask) {
+    bool open(JobIndex job, const Ask& ask) {
         if (ask.gpus > left_) return false;
         GpuList place;
         if (!by_count_ && (place = room_.take(ask.gpus, ask.stand, behind_)).empty()) return false;
@@ -127,7 +127,7 @@ class SharedPass {
         return true;
     }
 
-    bool join(Ticket job, const Ask& ask, Speed least) {
+    bool join(JobIndex job, const Ask& ask, Speed least) {
         std::optional<std::size_t> best;
         Mixes::Mix best_mix = Mixes::kRefused;
         Speed best_gain = least;
@@ -154,7 +154,7 @@ class SharedPass {
     bool crowded_ = false;
     Heads heads_;
     std::vector<Holder> running_;
-    Order::Habits habits_;
+    Order::OrderTraits traits_;
     Mixes& mixes_;
     FreeGpus& free_;
     bool by_count_;
@@ -169,7 +169,7 @@ class SharedPass {
     std::vector<Group> groups_;
     std::vector<Guest> guests_;
     std::vector<Guest> started_;
-    std::vector<Ticket> paused_;
+    std::vector<JobIndex> paused_;
 };
 
 void SharedPass::part_where_free() {
@@ -215,9 +215,9 @@ HandOut SharedPass::result() {
 
 }  // namespace
 
-HandOut share(const Queues& queues, std::vector<Holder> running, Order::Habits habits, Mixes& mixes,
-              FreeGpus& free) {
-    return SharedPass(queues, std::move(running), habits, mixes, free).make();
+HandOut share(const Queues& queues, std::vector<Holder> running, Order::OrderTraits traits,
+              Mixes& mixes, FreeGpus& free) {
+    return SharedPass(queues, std::move(running), traits, mixes, free).make();
 }
 
 }  // namespace berth::simulation

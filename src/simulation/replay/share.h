@@ -15,7 +15,7 @@
 namespace berth::simulation {
 
 // `free` is kept in step with the result.
-HandOut share(const Queues& queues, std::vector<Holder> running, reference::Order::Habits habits,
-              Mixes& mixes, FreeGpus& free);
+HandOut share(const Queues& queues, std::vector<Holder> running,
+              reference::Order::OrderTraits traits, Mixes& mixes, FreeGpus& free);
 
 }  // namespace berth::simulation

@@ -205,9 +205,9 @@ TEST_CASE("the audit finds three on one GPU, and who shares only some") {
     };
     CHECK(complaint([](Replay& one) { std::swap(one.gpus[2], one.gpus[3]); }) ==
           "job 1: it shares GPU 1 with one who holds others");
-    CHECK(complaint([](Replay& one) { one.stays.push_back(one.stays[0]); }) ==
+    CHECK(complaint([](Replay& one) { one.intervals.push_back(one.intervals[0]); }) ==
           "job 0: GPU 0 is not free");
-    CHECK(complaint([](Replay& one) { one.stays[0].starts = false; }) ==
+    CHECK(complaint([](Replay& one) { one.intervals[0].starts = false; }) ==
           "job 0: it goes on without a start");
     sound.packing = Packing::None;
     CHECK(complaint([](Replay&) {}) == "job 1: GPU 0 is not free");

@@ -18,8 +18,8 @@ constexpr int kRightEdge = 708;
 constexpr int kAxisHeight = 24;
 constexpr std::int32_t kNodeLabelsMax = 20;
 
-constexpr reference::Ticket kFree = -1;
-constexpr reference::Ticket kShared = -2;
+constexpr reference::JobIndex kFree = -1;
+constexpr reference::JobIndex kShared = -2;
 
 constexpr std::string_view kPictureStyle = R"css(
 .gpus path{fill:none}
@@ -37,16 +37,16 @@ class GpuCells {
         : rows_(std::min(experiment.machines.gpus(), kGpuRowsMax)),
           span_(span),
           cells_(static_cast<std::size_t>(rows_) * kMoments, kFree) {
-        for (const Stay& stay : run.replay.stays) {
-            const auto gpus = experiment.trace[static_cast<std::size_t>(stay.job)].gpus;
-            for (const std::int32_t gpu : run.replay.gpus_of(stay, gpus)) {
-                if (gpu < rows_) fill(gpu, stay);
+        for (const RunInterval& interval : run.replay.intervals) {
+            const auto gpus = experiment.trace[static_cast<std::size_t>(interval.job)].gpus;
+            for (const std::int32_t gpu : run.replay.gpus_of(interval, gpus)) {
+                if (gpu < rows_) fill(gpu, interval);
             }
         }
     }
 
     std::int32_t rows() const { return rows_; }
-    const reference::Ticket* row(std::int32_t gpu) const {
+    const reference::JobIndex* row(std::int32_t gpu) const {
         return cells_.data() + static_cast<std::size_t>(gpu) * kMoments;
     }
 
@@ -57,16 +57,16 @@ class GpuCells {
         return std::min(static_cast<std::size_t>(std::max(std::ceil(exact - 0.5), 0.0)), kMoments);
     }
 
-    void fill(std::int32_t gpu, const Stay& stay) {
-        for (std::size_t at = column(stay.from); at < column(stay.to); ++at) {
+    void fill(std::int32_t gpu, const RunInterval& interval) {
+        for (std::size_t at = column(interval.from); at < column(interval.to); ++at) {
             auto& cell = cells_[static_cast<std::size_t>(gpu) * kMoments + at];
-            cell = cell == kFree || cell == stay.job ? stay.job : kShared;
+            cell = cell == kFree || cell == interval.job ? interval.job : kShared;
         }
     }
 
     std::int32_t rows_;
     Span span_;
-    std::vector<reference::Ticket> cells_;
+    std::vector<reference::JobIndex> cells_;
 };
 
 // One stroke from the left edge of a column to that of another.

@@ -155,8 +155,8 @@ TEST_CASE("GPUs that jobs share are drawn as such, the others by their job") {
     for (TraceJob& job : two) job.share = base::MilliGpu{500};
     const Experiment shared{two, {2, 1}, Placement::Count, Duration{}};
     Run run{.policy = "age", .replay = {}, .metrics = {}};
-    run.replay.stays = {{0, base::at_ms(0), base::at_ms(10'000), 0},
-                        {1, base::at_ms(5'000), base::at_ms(20'000), 1}};
+    run.replay.intervals = {{0, base::at_ms(0), base::at_ms(10'000), 0},
+                            {1, base::at_ms(5'000), base::at_ms(20'000), 1}};
     run.replay.gpus = {0, 0};
     const std::string picture = gpu_picture(shared, run, {0, 20});
     // From 0 to 5 s the first, to 10 s both, to 20 s the second: quarters of 644, and a half.

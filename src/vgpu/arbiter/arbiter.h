@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who shares the GPUs of this node, and on which terms? The arbiter listens in its directory: at
+// Who shares the GPUs of this node, and on which terms? The arbiter decides whose turn it is on a
+// shared GPU. It listens in its directory: at
 // `control` for its owner's orders (order.h), at `tenants/NAME` for the processes of a tenant. It
 // is the only writer of terms and gates, and it alone clears the slots of the dead.
 //

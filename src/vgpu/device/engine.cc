@@ -9,20 +9,20 @@ namespace {
 
 constexpr std::uint32_t kEveryProcess = std::numeric_limits<std::uint32_t>::max();
 
-bool is_waiting(const Lane& lane) { return lane.process != 0 && lane.backlog_ns() > 0; }
+bool is_waiting(const EngineQueue& queue) { return queue.process != 0 && queue.backlog_ns() > 0; }
 
-bool belongs_to(const Lane& lane, std::uint32_t process) {
-    return process == kEveryProcess || lane.process == process + 1;
+bool belongs_to(const EngineQueue& queue, std::uint32_t process) {
+    return process == kEveryProcess || queue.process == process + 1;
 }
 
 // The process after `process`, round robin, that has work; kProcessesMax when none has.
 std::uint32_t next_turn(const Engine& engine, std::uint32_t process) {
     std::uint32_t best = kProcessesMax;
     std::uint32_t best_distance = kProcessesMax + 1;
-    for (std::uint32_t i = 0; i < engine.lanes_end; ++i) {
-        const Lane& lane = engine.lanes[i];
-        if (!is_waiting(lane)) continue;
-        const std::uint32_t who = lane.process - 1;
+    for (std::uint32_t i = 0; i < engine.queues_end; ++i) {
+        const EngineQueue& queue = engine.queues[i];
+        if (!is_waiting(queue)) continue;
+        const std::uint32_t who = queue.process - 1;
         // 1 is the next one, kProcessesMax is `process` itself.
         const std::uint32_t distance = (who + kProcessesMax - process - 1) % kProcessesMax + 1;
         if (distance < best_distance) {
@@ -34,20 +34,20 @@ std::uint32_t next_turn(const Engine& engine, std::uint32_t process) {
 }
 
 bool has_work(const Engine& engine, std::uint32_t process) {
-    for (std::uint32_t i = 0; i < engine.lanes_end; ++i)
-        if (belongs_to(engine.lanes[i], process) && is_waiting(engine.lanes[i])) return true;
+    for (std::uint32_t i = 0; i < engine.queues_end; ++i)
+        if (belongs_to(engine.queues[i], process) && is_waiting(engine.queues[i])) return true;
     return false;
 }
 
-// Serves the lanes of `process` for at most `most_ns`, ending when the first of them runs dry.
+// Serves the queues of `process` for at most `most_ns`, ending when the first of them runs dry.
 std::uint64_t serve(Engine& engine, std::uint32_t process, std::uint64_t most_ns) {
     std::uint64_t wanted = 0;
     std::uint64_t shortest_ns = std::numeric_limits<std::uint64_t>::max();
-    for (std::uint32_t i = 0; i < engine.lanes_end; ++i) {
-        const Lane& lane = engine.lanes[i];
-        if (!belongs_to(lane, process) || !is_waiting(lane)) continue;
-        wanted += lane.permille;
-        shortest_ns = std::min(shortest_ns, lane.backlog_ns());
+    for (std::uint32_t i = 0; i < engine.queues_end; ++i) {
+        const EngineQueue& queue = engine.queues[i];
+        if (!belongs_to(queue, process) || !is_waiting(queue)) continue;
+        wanted += queue.permille;
+        shortest_ns = std::min(shortest_ns, queue.backlog_ns());
     }
     const std::uint64_t crowd = std::max<std::uint64_t>(wanted, 1000);
     // Written so that an hour of work does not overflow.
@@ -55,13 +55,13 @@ std::uint64_t serve(Engine& engine, std::uint32_t process, std::uint64_t most_ns
         shortest_ns / 1000 * crowd + (shortest_ns % 1000 * crowd + 999) / 1000;
     const std::uint64_t step_ns = std::min(most_ns, dry_ns);
     const std::uint64_t each_ns = step_ns / crowd * 1000 + step_ns % crowd * 1000 / crowd;
-    for (std::uint32_t i = 0; i < engine.lanes_end; ++i) {
-        Lane& lane = engine.lanes[i];
-        if (!belongs_to(lane, process) || !is_waiting(lane)) continue;
-        const std::uint64_t served = std::min(each_ns, lane.backlog_ns());
-        lane.served_ns += served;
-        if (lane.backlog_ns() == 0) lane.dry_ns = engine.clock_ns + step_ns;
-        engine.served_ns[lane.process - 1] += served;
+    for (std::uint32_t i = 0; i < engine.queues_end; ++i) {
+        EngineQueue& queue = engine.queues[i];
+        if (!belongs_to(queue, process) || !is_waiting(queue)) continue;
+        const std::uint64_t served = std::min(each_ns, queue.backlog_ns());
+        queue.served_ns += served;
+        if (queue.backlog_ns() == 0) queue.dry_ns = engine.clock_ns + step_ns;
+        engine.served_ns[queue.process - 1] += served;
     }
     return step_ns;
 }
@@ -92,26 +92,26 @@ void advance(Engine& engine, EngineRule rule, std::uint64_t now_ns) {
     }
 }
 
-std::uint32_t open_lane(Engine& engine, std::uint32_t process) {
-    std::uint32_t lane = 0;
-    while (lane < kLanesMax && engine.lanes[lane].process != 0) ++lane;
-    if (lane == kLanesMax) return lane;
-    engine.lanes_end = std::max(engine.lanes_end, lane + 1);
-    engine.lanes[lane] = {process + 1, 0, 0, 0, 0};
-    return lane;
+std::uint32_t open_queue(Engine& engine, std::uint32_t process) {
+    std::uint32_t queue = 0;
+    while (queue < kQueuesMax && engine.queues[queue].process != 0) ++queue;
+    if (queue == kQueuesMax) return queue;
+    engine.queues_end = std::max(engine.queues_end, queue + 1);
+    engine.queues[queue] = {process + 1, 0, 0, 0, 0};
+    return queue;
 }
 
-void close_lane(Engine& engine, std::uint32_t lane) { engine.lanes[lane].process = 0; }
+void close_queue(Engine& engine, std::uint32_t queue) { engine.queues[queue].process = 0; }
 
-void close_lanes_of(Engine& engine, std::uint32_t process) {
-    for (std::uint32_t i = 0; i < engine.lanes_end; ++i)
-        if (belongs_to(engine.lanes[i], process)) close_lane(engine, i);
+void close_queues_of(Engine& engine, std::uint32_t process) {
+    for (std::uint32_t i = 0; i < engine.queues_end; ++i)
+        if (belongs_to(engine.queues[i], process)) close_queue(engine, i);
     engine.served_ns[process] = 0;
 }
 
-std::uint64_t submit(Engine& engine, std::uint32_t lane, std::uint32_t permille,
+std::uint64_t submit(Engine& engine, std::uint32_t queue, std::uint32_t permille,
                      std::uint64_t duration_ns) {
-    Lane& to = engine.lanes[lane];
+    EngineQueue& to = engine.queues[queue];
     to.permille = permille;
     to.submitted_ns += duration_ns;
     return to.submitted_ns;

@@ -2,10 +2,10 @@
 //
 // Whose kernels does a GPU run at this moment, and how far are they?
 //
-// A lane is one stream of one process: so much work was submitted to it, so much of that was
-// served, both in nanoseconds of a kernel alone on the GPU; the work of a lane runs in order.
+// A queue is one stream of one process: so much work was submitted to it, so much of that was
+// served, both in nanoseconds of a kernel alone on the GPU; the work of a queue runs in order.
 // Between processes the GPU is shared in slices, round robin and without idle time, or
-// concurrently as under MPS. Lanes that run at one time share the multiprocessors: together they
+// concurrently as under MPS. Queues that run at one time share the multiprocessors: together they
 // want `permille` of them, and past 1000 all slow down alike.
 //
 // The engine holds no clock: advance() carries it to a given time, so that the same calls give
@@ -20,10 +20,10 @@
 namespace berth::vgpu::device {
 
 inline constexpr std::uint32_t kProcessesMax = 512;
-inline constexpr std::uint32_t kLanesMax = 1024;
+inline constexpr std::uint32_t kQueuesMax = 1024;
 
-struct Lane {
-    std::uint32_t process = 0;  // its number and one more; 0: the lane is free
+struct EngineQueue {
+    std::uint32_t process = 0;  // its number and one more; 0: the queue is free
     std::uint32_t permille = 0;
     std::uint64_t submitted_ns = 0;
     std::uint64_t served_ns = 0;
@@ -37,9 +37,9 @@ struct Engine {
     std::uint64_t busy_ns = 0;  // of the time so far with a kernel on the GPU
     std::uint64_t slice_left_ns = 0;
     std::uint32_t turn = 0;       // the process whose slice it is
-    std::uint32_t lanes_end = 0;  // lanes from here on were never used
+    std::uint32_t queues_end = 0;  // queues from here on were never used
     std::uint64_t served_ns[kProcessesMax] = {};
-    Lane lanes[kLanesMax] = {};
+    EngineQueue queues[kQueuesMax] = {};
 };
 
 struct EngineRule {
@@ -50,14 +50,14 @@ struct EngineRule {
 // Carries the engine to `now_ns`; does nothing when it is there already.
 void advance(Engine& engine, EngineRule rule, std::uint64_t now_ns);
 
-// A free lane for `process`, or kLanesMax when all are taken.
-std::uint32_t open_lane(Engine& engine, std::uint32_t process);
-void close_lane(Engine& engine, std::uint32_t lane);
-void close_lanes_of(Engine& engine, std::uint32_t process);
+// A free queue for `process`, or kQueuesMax when all are taken.
+std::uint32_t open_queue(Engine& engine, std::uint32_t process);
+void close_queue(Engine& engine, std::uint32_t queue);
+void close_queues_of(Engine& engine, std::uint32_t process);
 
-// After whatever is in the lane, `duration_ns` of work on `permille` of the multiprocessors.
+// After whatever is in the queue, `duration_ns` of work on `permille` of the multiprocessors.
 // Returns the amount of served work at which it is done.
-std::uint64_t submit(Engine& engine, std::uint32_t lane, std::uint32_t permille,
+std::uint64_t submit(Engine& engine, std::uint32_t queue, std::uint32_t permille,
                      std::uint64_t duration_ns);
 
 }  // namespace berth::vgpu::device

@@ -66,7 +66,7 @@ void release(const SharedState& state, std::uint32_t number) {
     process.state.store(CheckpointState::Running);
     forget_holder(state, number);
     for (auto& contexts : process.contexts) contexts.store(0);
-    for (Engine& engine : state->engines) close_lanes_of(engine, number);
+    for (Engine& engine : state->engines) close_queues_of(engine, number);
     process.pid.store(0);
     recount(*state);
 }

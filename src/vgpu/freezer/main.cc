@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The freezer checkpoints a job's GPU memory, so that the job leaves its GPUs alive.
 #include <stdlib.h>
 #include <unistd.h>
 

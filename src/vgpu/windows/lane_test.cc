@@ -18,7 +18,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kGiB = 1ULL << 30U;
 constexpr std::int64_t kRingLatency = 50 * kUs;  // from a wish to the next turn
 
-struct Habit {
+struct Pattern {
     LaneClaim claim;
     std::int64_t think = 0;  // on the CPU, before each iteration
     std::int64_t work = 10 * kMs;  // on the GPU, alone
@@ -30,7 +30,7 @@ struct Habit {
 };
 
 struct Trainer {
-    Habit habit;
+    Pattern habit;
     std::size_t lane = 0;
     Lane::Id id = 0;
     std::mt19937_64 dice;
@@ -57,7 +57,7 @@ class Gpu {
         memory_.push_back(terms.memory);
         return lanes_.size() - 1;
     }
-    std::size_t add(std::size_t lane, const Habit& habit) {
+    std::size_t add(std::size_t lane, const Pattern& habit) {
         Trainer trainer;
         trainer.habit = habit;
         trainer.lane = lane;
@@ -216,8 +216,8 @@ class Gpu {
 };
 
 // A job with no more than `limit`, whose iterations take this.
-Habit habit(std::uint64_t limit, std::int64_t think, std::int64_t work) {
-    Habit habit;
+Pattern habit(std::uint64_t limit, std::int64_t think, std::int64_t work) {
+    Pattern habit;
     habit.claim.limit = limit;
     habit.think = think;
     habit.work = work;
@@ -234,8 +234,9 @@ TEST_CASE("the memory of a lane is never passed, whoever comes and whatever they
         const auto policy = static_cast<Policy>(dice() % 5);
         const std::size_t lane = gpu.add_lane({16 * kGiB, policy});
         for (int round = 0; round < 12; ++round) {
-            Habit job = habit((dice() % 8 + 3) * kGiB, static_cast<std::int64_t>(dice() % 20) * kMs,
-                              static_cast<std::int64_t>(dice() % 50 + 1) * kMs);
+            Pattern job =
+                habit((dice() % 8 + 3) * kGiB, static_cast<std::int64_t>(dice() % 20) * kMs,
+                      static_cast<std::int64_t>(dice() % 50 + 1) * kMs);
             job.persistent = dice() % (2 * kGiB);
             job.ephemeral = dice() % (job.claim.limit - job.persistent);
             job.iterations = static_cast<std::int64_t>(dice() % 60 + 5);
@@ -255,7 +256,7 @@ TEST_CASE("more jobs fit than their limits allow: what only iterations need is t
     Gpu gpu;
     const std::size_t lane = gpu.add_lane({12 * kGiB, Policy::fair});
     for (int index = 0; index < 4; ++index) {
-        Habit job = habit(9 * kGiB, 0, 10 * kMs);
+        Pattern job = habit(9 * kGiB, 0, 10 * kMs);
         job.ephemeral = 7 * kGiB;  // 4 * 1 + 7 <= 12, and 4 * 8 is not
         job.claim.persistent = kGiB;
         job.claim.peak = 8 * kGiB;
@@ -271,11 +272,11 @@ TEST_CASE("what is known of a job admits it beside others at once, where its lim
         CAPTURE(is_known);
         Gpu gpu;
         const std::size_t lane = gpu.add_lane({8 * kGiB, Policy::fair});
-        Habit first = habit(8 * kGiB, 0, 10 * kMs);
+        Pattern first = habit(8 * kGiB, 0, 10 * kMs);
         first.ephemeral = 5 * kGiB;
         gpu.add(lane, first);
         gpu.run(kSecond);
-        Habit second = habit(6 * kGiB, 0, 10 * kMs);
+        Pattern second = habit(6 * kGiB, 0, 10 * kMs);
         second.ephemeral = 3 * kGiB;
         if (is_known) {
             second.claim.persistent = kGiB;
@@ -297,7 +298,7 @@ TEST_CASE("fair: jobs of any length of iteration get device time by their weight
         double weights = 0;
         const std::size_t count = dice() % 4 + 2;
         for (std::size_t index = 0; index < count; ++index) {
-            Habit job = habit(3 * kGiB, 0, static_cast<std::int64_t>(dice() % 100 + 5) * kMs);
+            Pattern job = habit(3 * kGiB, 0, static_cast<std::int64_t>(dice() % 100 + 5) * kMs);
             job.claim.weight = static_cast<std::int32_t>(dice() % 3 + 1);
             weights += job.claim.weight;
             gpu.add(lane, job);
@@ -341,7 +342,7 @@ TEST_CASE("srtf: jobs end in the order of what they have left, and their mean is
         const std::int64_t iterations[] = {400, 100, 300, 20, 200};
         double sum = 0;
         for (const std::int64_t count : iterations) {
-            Habit job = habit(3 * kGiB, 0, 10 * kMs);
+            Pattern job = habit(3 * kGiB, 0, 10 * kMs);
             job.iterations = count;
             job.claim.expected_ns = count * 10 * kMs;
             gpu.add(lane, job);
@@ -374,8 +375,8 @@ TEST_CASE("fifo: the first has the lane whenever it has work, the others what it
 TEST_CASE("priority: the highest waits for one iteration at most, the lowest for all") {
     Gpu gpu;
     const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::priority});
-    Habit low = habit(3 * kGiB, 0, 30 * kMs);
-    Habit high = habit(3 * kGiB, 50 * kMs, 10 * kMs);
+    Pattern low = habit(3 * kGiB, 0, 30 * kMs);
+    Pattern high = habit(3 * kGiB, 50 * kMs, 10 * kMs);
     high.claim.priority = 5;
     gpu.add(lane, low);
     gpu.add(lane, low);
@@ -422,9 +423,9 @@ TEST_CASE("with fair and pack nobody waits longer than one iteration of each oth
 TEST_CASE("a job without iterations cannot hold the lane, nor one whose iteration never ends") {
     Gpu gpu;
     const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
-    Habit rigid = habit(3 * kGiB, 0, kMs);
+    Pattern rigid = habit(3 * kGiB, 0, kMs);
     rigid.is_found = false;
-    Habit endless = habit(3 * kGiB, 0, 10 * kMs);
+    Pattern endless = habit(3 * kGiB, 0, 10 * kMs);
     endless.endless_after = 50;
     gpu.add(lane, rigid);
     gpu.add(lane, endless);
@@ -441,7 +442,7 @@ TEST_CASE("of two jobs that each leave the GPU half idle one computes while the 
         Gpu gpu;
         for (int index = 0; index < 2; ++index) {
             if (index < lanes) gpu.add_lane({8 * kGiB, Policy::pack});
-            Habit job = habit(3 * kGiB, 50 * kMs, 50 * kMs);
+            Pattern job = habit(3 * kGiB, 50 * kMs, 50 * kMs);
             job.iterations = 600;  // a minute alone
             gpu.add(lanes == 2 ? static_cast<std::size_t>(index) : 0, job);
         }

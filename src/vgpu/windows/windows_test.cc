@@ -19,7 +19,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kRingLatency = 50 * kUs;  // from a wish to the next turn
 
 // What a tenant does in virtual time.
-struct Habit {
+struct Pattern {
     Claim claim;
     std::int64_t shortest = kMs;  // a piece of work
     std::int64_t longest = kMs;
@@ -27,10 +27,10 @@ struct Habit {
     std::int64_t think = 0;  // ... does something else
 };
 
-using Habits = std::vector<Habit>;
+using Patterns = std::vector<Pattern>;
 
 struct Person {
-    Habit habit;
+    Pattern habit;
     Windows::Id id = 0;
     std::mt19937_64 dice;
     std::int64_t queued = 0;  // launched and not ended
@@ -53,8 +53,8 @@ struct Person {
 // it has ended.
 class Gpu {
   public:
-    explicit Gpu(const std::vector<Habit>& habits) {
-        for (const Habit& habit : habits) {
+    explicit Gpu(const std::vector<Pattern>& habits) {
+        for (const Pattern& habit : habits) {
             Person person;
             person.habit = habit;
             person.id = windows_.join(habit.claim, now_);
@@ -175,7 +175,7 @@ double of(std::int64_t part, std::int64_t whole) {
 }
 
 // The largest difference from the shares, as a part of the GPU, after a second to settle.
-double worst_error(const std::vector<Habit>& habits, std::int64_t measured) {
+double worst_error(const std::vector<Pattern>& habits, std::int64_t measured) {
     Gpu gpu(habits);
     gpu.run(kSecond);
     gpu.forget();
@@ -201,7 +201,7 @@ TEST_CASE("two to eight tenants get their shares of two seconds within 3 %, the 
         {5 * kUs, 5 * kUs}, {5 * kUs, 500 * kUs}, {kMs, 20 * kMs}};
     for (const auto& split : splits)
         for (const auto& [shortest, longest] : lengths) {
-            std::vector<Habit> habits;
+            std::vector<Pattern> habits;
             for (const std::int32_t part : split)
                 habits.push_back({share(part), shortest, longest});
             CAPTURE(split.size());
@@ -220,24 +220,24 @@ TEST_CASE("pieces of up to 200 ms are paid back: within 3 % of twenty seconds, a
                       20 * kSecond) <= 0.03);
     CHECK(worst_error({{share(100), 200 * kMs, 200 * kMs}, {share(900), 5 * kUs, 500 * kUs}},
                       20 * kSecond) <= 0.03);
-    std::vector<Habit> eight(8, {share(125), 5 * kUs, 200 * kMs});
+    std::vector<Pattern> eight(8, {share(125), 5 * kUs, 200 * kMs});
     CHECK(worst_error(eight, 20 * kSecond) <= 0.03);
 }
 
 TEST_CASE("a tenant alone is not gated, and is again once the others have been idle") {
-    Gpu one(Habits{{share(300)}});
+    Gpu one(Patterns{{share(300)}});
     one.run(kSecond);
     CHECK(one.right(0) == Right::open);
     CHECK(one.busy() >= 990 * kMs);
 
-    Gpu two(Habits{{share(500)}, {share(500), kMs, kMs, 10 * kMs, 1000 * kMs}});
+    Gpu two(Patterns{{share(500)}, {share(500), kMs, kMs, 10 * kMs, 1000 * kMs}});
     two.run(900 * kMs);
     CHECK(two.right(0) == Right::open);
     CHECK(two.right(1) == Right::closed);
 }
 
 TEST_CASE("a cap holds even alone") {
-    Gpu gpu(Habits{{{100, 250, 1, 0}}});
+    Gpu gpu(Patterns{{{100, 250, 1, 0}}});
     gpu.run(kSecond);
     gpu.forget();
     gpu.run(2 * kSecond);
@@ -245,7 +245,7 @@ TEST_CASE("a cap holds even alone") {
 }
 
 TEST_CASE("what nobody was promised is dealt by weight") {
-    Gpu gpu(Habits{{{200, 1000, 1, 0}}, {{200, 1000, 2, 0}}});
+    Gpu gpu(Patterns{{{200, 1000, 1, 0}}, {{200, 1000, 2, 0}}});
     gpu.run(kSecond);
     gpu.forget();
     gpu.run(2 * kSecond);
@@ -254,7 +254,7 @@ TEST_CASE("what nobody was promised is dealt by weight") {
 }
 
 TEST_CASE("what a tenant with pauses leaves, the other uses") {
-    Gpu gpu(Habits{{share(500), kMs, kMs, 20 * kMs, 180 * kMs}, {share(500)}});
+    Gpu gpu(Patterns{{share(500), kMs, kMs, 20 * kMs, 180 * kMs}, {share(500)}});
     gpu.run(kSecond);
     gpu.forget();
     gpu.run(4 * kSecond);
@@ -265,7 +265,7 @@ TEST_CASE("what a tenant with pauses leaves, the other uses") {
 
 TEST_CASE("a higher priority waits only for what is in flight") {
     Gpu gpu(
-        Habits{{{300, 1000, 1, 10}, kMs, kMs, 5 * kMs, 50 * kMs}, {share(500), 500 * kUs, kMs}});
+        Patterns{{{300, 1000, 1, 10}, kMs, kMs, 5 * kMs, 50 * kMs}, {share(500), 500 * kUs, kMs}});
     gpu.run(kSecond);
     gpu.forget();
     gpu.run(4 * kSecond);
@@ -276,8 +276,8 @@ TEST_CASE("a higher priority waits only for what is in flight") {
 TEST_CASE("requests of who goes first take 1.1 times as long as alone, at the 99th percentile") {
     for (const std::int64_t piece : {20 * kUs, 100 * kUs, 500 * kUs})
         for (const std::int64_t think : {30 * kMs + 7 * kUs, 300 * kMs + 7 * kUs}) {
-            Gpu gpu(
-                Habits{{{700, 1000, 1, 1}, kMs, kMs, 20 * kMs, think}, {share(300), piece, piece}});
+            Gpu gpu(Patterns{{{700, 1000, 1, 1}, kMs, kMs, 20 * kMs, think},
+                             {share(300), piece, piece}});
             gpu.run(kSecond);
             gpu.forget();
             const std::int64_t measured = 1100 * (think + 20 * kMs);
@@ -294,7 +294,7 @@ TEST_CASE("requests of who goes first take 1.1 times as long as alone, at the 99
 
 TEST_CASE("the first request after seconds waits no longer: what it may meet is kept small") {
     const Claim first{500, 1000, 1, 1};
-    Gpu gpu(Habits{{first, kMs, kMs, 20 * kMs, 9 * kSecond}, {share(500)}});
+    Gpu gpu(Patterns{{first, kMs, kMs, 20 * kMs, 9 * kSecond}, {share(500)}});
     gpu.run(kSecond);
     CHECK(gpu.right(1) == Right::granted);
     gpu.run(9 * kSecond);
@@ -322,7 +322,7 @@ TEST_CASE("who goes behind somebody launches less ahead, who goes first more") {
 TEST_CASE(
     "a request longer than a window is served in one piece to who goes first and saved for it") {
     Gpu gpu(
-        Habits{{{600, 1000, 1, 1}, kMs, kMs, 20 * kMs, 40 * kMs}, {share(400), 500 * kUs, kMs}});
+        Patterns{{{600, 1000, 1, 1}, kMs, kMs, 20 * kMs, 40 * kMs}, {share(400), 500 * kUs, kMs}});
     gpu.run(kSecond);
     gpu.forget();
     gpu.run(4 * kSecond);
@@ -332,7 +332,7 @@ TEST_CASE(
 
 TEST_CASE("who goes first saves up to a tenth of a second, and others wait no longer for that") {
     // It idles for a second and then never stops.
-    Gpu gpu(Habits{{{500, 1000, 1, 1}, kMs, kMs, 4 * kSecond, kSecond}, {share(500)}});
+    Gpu gpu(Patterns{{{500, 1000, 1, 1}, kMs, kMs, 4 * kSecond, kSecond}, {share(500)}});
     gpu.run(100 * kMs);
     gpu.forget();
     gpu.run(4 * kSecond);
@@ -341,7 +341,7 @@ TEST_CASE("who goes first saves up to a tenth of a second, and others wait no lo
 }
 
 TEST_CASE("a higher priority takes what is left, and never another's share") {
-    Gpu gpu(Habits{{{100, 1000, 1, 10}}, {share(400)}});
+    Gpu gpu(Patterns{{{100, 1000, 1, 10}}, {share(400)}});
     gpu.run(kSecond);
     gpu.forget();
     gpu.run(2 * kSecond);
@@ -349,7 +349,7 @@ TEST_CASE("a higher priority takes what is left, and never another's share") {
 }
 
 TEST_CASE("a changed share holds from then on") {
-    Gpu gpu(Habits{{share(500)}, {share(500)}});
+    Gpu gpu(Patterns{{share(500)}, {share(500)}});
     gpu.run(kSecond);
     gpu.change(0, share(800));
     gpu.change(1, share(200));

@@ -27,7 +27,7 @@ class LogFile {
 
     supervision::Descriptor file_;
     bool is_kept_ = true;
-    std::int64_t dropped_ = 0;  // bytes that no line has told of
+    std::int64_t dropped_ = 0;  // bytes that no line has reported
 };
 
 }  // namespace berth::supervisor

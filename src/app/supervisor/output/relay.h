@@ -83,7 +83,7 @@ class Relay {
     int terminal_ = -1;  // borrowed from its stream
     std::string pending_input_;
     bool input_ends_ = false;
-    bool input_closed_ = false;  // and not yet told
+    bool input_closed_ = false;  // and not yet reported
     bool takes_input_ = true;
     std::int64_t acknowledged_ = 0;
 };

@@ -2,7 +2,7 @@
 //
 // What becomes of an attempt whose supervisor is killed? Its processes come to the spawner, from
 // which none can get away (PR_SET_CHILD_SUBREAPER), and are killed. Until the last of them is gone
-// the spawner holds the lock of the status file, so that nobody takes the attempt for over.
+// the spawner holds the lock of the status file, so that no server takes the attempt for over.
 // It stays as long as it has supervisors, with or without a server.
 #pragma once
 

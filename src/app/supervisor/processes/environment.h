@@ -17,7 +17,7 @@ namespace berth::supervisor {
 std::vector<std::string> task_environment(const supervision::Order& order,
                                           const supervision::TaskOrder& task, int port);
 
-// A port that nobody listens on now, below the range from which the system hands out its own; it
+// A port on which no process listens, below the range from which the system hands out its own; it
 // follows from job and attempt, so that jobs started together do not choose the same.
 int choose_port(const supervision::Order& order);
 

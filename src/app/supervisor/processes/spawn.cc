@@ -21,7 +21,7 @@ namespace {
 
 using supervision::Descriptor;
 
-// Of a name that somebody gave, in what is said about it.
+// Of a name from outside, in messages about it.
 constexpr std::size_t kQuotedNameMax = 200;
 
 enum class Stage { Fork, Group, Workdir, Terminal, Exec };
@@ -34,7 +34,7 @@ struct Prepared {
     pid_t supervisor = 0;
 };
 
-// What the child writes into a pipe that closes with its exec: told before spawn() returns, and
+// What the child writes into a pipe that closes with its exec: reported before spawn() returns, and
 // without memory in common, which vfork need not give.
 struct Failure {
     Stage stage = Stage::Fork;
@@ -156,12 +156,12 @@ Spawned spawn(const SpawnPlan& plan) {
                             ::getpid()};
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return failed_to(plan, Stage::Fork, errno);
-    const Descriptor told(ends[0]);
+    const Descriptor reported(ends[0]);
     Descriptor failed(ends[1]);
     const pid_t pid = fork_and_exec(prepared, failed.get());
     if (pid < 0) return failed_to(plan, Stage::Fork, errno);
     failed.reset();
-    const std::optional<Failure> failure = told_by(told.get());
+    const std::optional<Failure> failure = told_by(reported.get());
     if (!failure) return {pid, 0, {}, false};
     ::waitpid(pid, nullptr, 0);
     return failed_to(plan, failure->stage, failure->error);

@@ -30,7 +30,7 @@ bool Listening::open() {
     return true;
 }
 
-// By the path: what lies in a folder that was taken away is reached by nobody.
+// By the path: what lies in a deleted folder cannot be reached.
 bool Listening::is_there() const {
     struct stat about{};
     const std::string path = path_ + '/' + name_;

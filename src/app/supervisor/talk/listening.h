@@ -22,7 +22,7 @@ class Listening {
     // Whether it listens now. Where it cannot, as on a full disk, it is worth another try.
     bool open();
     bool is_open() const { return socket_.is_open(); }
-    // Whether the socket is still in its place: somebody may tidy up the folder.
+    // Whether the socket is still in its place: a user may tidy up the folder.
     bool is_there() const;
     // Takes the socket out of the folder.
     void close();

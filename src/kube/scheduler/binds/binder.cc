@@ -206,7 +206,7 @@ void Binder::review(Attempt& attempt) {
         // By us, before this start; or by somebody else, whose pods are going and who brings them
         // back.
         if (gang->is_paused() && is_empty) return suspend(attempt, *gang, false);
-        if (is_empty) end(attempt, {.detail = "somebody suspended it"});
+        if (is_empty) end(attempt, {.detail = "a user suspended it"});
         return;
     }
     if (is_owned && gang->workload->is_scaled_to_zero && gang->living() == 0) {
@@ -265,7 +265,7 @@ std::string Binder::fill_places(Attempt& attempt, const Gang& gang) {
             return is_free(each) && asks &&
                    is_for_(attempt.id.job, each.task, *asks, cluster::Sizes::Same);
         });
-        if (place == attempt.places.end()) return "its pods ask for something else now";
+        if (place == attempt.places.end()) return "its pods have other requests now";
         std::string why_not = why_not_(*asks, place->node);
         if (!why_not.empty()) return why_not;
         place->pod = pod->meta.uid;
@@ -307,7 +307,7 @@ void Binder::look_at_starts() {
         give_back(attempts_.at(job), "only some of its pods could be bound");
     // When its pods come it is handed in again.
     for (const model::JobId job : empty)
-        end(attempts_.at(job), {.detail = "its pods did not come"});
+        end(attempts_.at(job), {.detail = "its pods were not created in time"});
     if (is_any_begun) starts_.start(kStartsLook, [this] { look_at_starts(); });
 }
 

@@ -97,7 +97,8 @@ Declarations::Projects Declarations::projects() const {
         std::erase_if(project.pools, [&](const auto& rights) {
             const bool is_there =
                 rights.first == model::kDefaultPool || pools_.contains(rights.first);
-            if (!is_there) sorted.problems[project.name] = "pool " + rights.first + " is not there";
+            if (!is_there)
+                sorted.problems[project.name] = "pool " + rights.first + " does not exist";
             return !is_there;
         });
         known[project.name] = depth;
@@ -108,7 +109,7 @@ Declarations::Projects Declarations::projects() const {
     }
     for (const objects::DeclaredProject* each : left) {
         sorted.problems[each->project.name] =
-            "its parent " + each->project.parent + " is not there, or is below it";
+            "its parent " + each->project.parent + " does not exist, or is below it";
     }
     return sorted;
 }

@@ -69,8 +69,8 @@ std::string GangJobs::refusal_of(Uid gang) const {
     const auto found = refusals_.find(gang);
     if (found != refusals_.end()) return found->second;
     const bool is_strange = strange_.contains(gang) && !taken_.contains(gang);
-    return is_strange ? "pods of it are on nodes where Berth has not put them: it waits until "
-                        "they are gone"
+    return is_strange ? "some of its pods are on nodes that Berth did not choose: it waits "
+                        "until they are deleted"
                       : "";
 }
 
@@ -164,7 +164,7 @@ void GangJobs::set_size(Uid uid, int tasks, std::vector<int> ended) {
                 found->second.spec.tasks_min = found->second.spec.tasks_max = tasks;
                 refusals_.erase(uid);
             } else if (done.error().code == base::ErrorCode::Invalid) {
-                refusals_[uid] = "it goes on as it is: " + done.error().message;
+                refusals_[uid] = "it continues unchanged: " + done.error().message;
             }
         });
 }

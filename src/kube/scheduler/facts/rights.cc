@@ -96,7 +96,7 @@ void Rights::tell(control::Controller& controller) {
     for (const auto& [setting, text] : controller.state().policy) {
         changes.try_emplace(setting, std::nullopt);  // as the profile says again
     }
-    controller.set_policy(std::move(changes), kMachine, answer("policy"));
+    controller.set_policy(changes, kMachine, answer("policy"));
     controller.set_levels(levels(), answer("levels"));
 }
 
@@ -137,7 +137,7 @@ cluster::ProjectPools Rights::project_of(const cluster::Gang& gang, std::string&
         return {};
     }
     if (departments_.contains(project)) {
-        why = "project " + project + " has projects below it: name one of those";
+        why = "project " + project + " has projects below it: use one of them";
         return {};
     }
     const auto found = projects_.find(project);
@@ -147,7 +147,7 @@ cluster::ProjectPools Rights::project_of(const cluster::Gang& gang, std::string&
             model::rights_in(found->second, pools.empty() ? model::kDefaultPool : pools.front());
         return {.name = project, .pools = pools, .quota = rights.quota.value_or(base::MilliGpu{0})};
     }
-    why = "project " + project + " is not there: kubectl get projects shows those that are";
+    why = "project " + project + " does not exist: kubectl get projects lists projects";
     return {};
 }
 

@@ -119,10 +119,10 @@ std::optional<WaitReasons::Reason> WaitReasons::growth(
     const auto asks = cluster::spec_of(*gang.waiting().front()->ask);
     if (!asks) return Reason{kUnschedulable, "refused", asks.error().message};
     if (cluster::is_part_of(job.spec, *asks))
-        return Reason{kUnschedulable, "replaces", "it takes the place of a pod that is leaving"};
+        return Reason{kUnschedulable, "replaces", "it replaces a pod that is terminating"};
     return Reason{kUnschedulable, "unlike",
-                  "it asks for something else than the pods with which its gang runs; they are "
-                  "placed together when the gang is suspended and resumed"};
+                  "its request differs from the running pods of its gang; they are placed "
+                  "together when the gang is suspended and resumed"};
 }
 
 // Why it is not handed in: it is not whole. Its pods may come one by one.
@@ -132,11 +132,10 @@ std::optional<WaitReasons::Reason> WaitReasons::missing(const cluster::Gang& gan
         return Reason{kUnschedulable, "trouble", std::move(trouble)};
     if (gang.is_complete() || waited < kComesWithin) return {};
     if (gang.is_owned && gang.workload == nullptr)
-        return Reason{kUnschedulable, "no owner", "what its owner reference names is not there"};
+        return Reason{kUnschedulable, "no owner", "the owner that it names does not exist"};
     return Reason{kUnschedulable, "not whole",
                   std::to_string(gang.waiting().size()) + " of its " +
-                      std::to_string(gang.pods_wanted()) +
-                      " pods are there; it starts when all are"};
+                      std::to_string(gang.pods_wanted()) + " pods exist; it starts when all do"};
 }
 
 bool WaitReasons::tell_if_new(Uid uid, Waiting& waiting) {

@@ -45,17 +45,18 @@ void give_kernels(Stream& stream, device::Engine& engine) {
         const Operation& next = stream.operations[stream.given];
         if (next.kind == Kind::Record) continue;
         const bool fits =
-            stream.ends.empty() || engine.lanes[stream.lane].permille == next.permille;
+            stream.ends.empty() || engine.queues[stream.queue].permille == next.permille;
         if (next.kind != Kind::Kernel || !fits) break;
-        stream.ends.push_back(device::submit(engine, stream.lane, next.permille, next.duration_ns));
+        stream.ends.push_back(
+            device::submit(engine, stream.queue, next.permille, next.duration_ns));
     }
 }
 
-// When a kernel that is done was done: the lane went on to the next one, or ran dry.
-std::uint64_t kernel_end_ns(const device::Engine& engine, const device::Lane& lane,
+// When a kernel that is done was done: the queue went on to the next one, or ran dry.
+std::uint64_t kernel_end_ns(const device::Engine& engine, const device::EngineQueue& queue,
                             std::uint64_t end) {
-    if (lane.backlog_ns() == 0 && lane.served_ns == end) return lane.dry_ns;
-    return engine.clock_ns - std::min(engine.clock_ns, lane.served_ns - end);
+    if (queue.backlog_ns() == 0 && queue.served_ns == end) return queue.dry_ns;
+    return engine.clock_ns - std::min(engine.clock_ns, queue.served_ns - end);
 }
 
 // Carries the kernels at the front on. Returns when to look again.
@@ -67,13 +68,13 @@ std::uint64_t step_kernels(Driver& driver, Stream& stream) {
         device::Engine& engine = engine_of(driver, stream);
         advance_engine(driver, engine);
         give_kernels(stream, engine);
-        const device::Lane& lane = engine.lanes[stream.lane];
-        while (!stream.ends.empty() && lane.served_ns >= stream.ends.front()) {
-            ends_ns.push_back(kernel_end_ns(engine, lane, stream.ends.front()));
+        const device::EngineQueue& queue = engine.queues[stream.queue];
+        while (!stream.ends.empty() && queue.served_ns >= stream.ends.front()) {
+            ends_ns.push_back(kernel_end_ns(engine, queue, stream.ends.front()));
             stream.ends.pop_front();
         }
         if (!stream.ends.empty())
-            wake_ns = engine.clock_ns + (stream.ends.front() - lane.served_ns);
+            wake_ns = engine.clock_ns + (stream.ends.front() - queue.served_ns);
     }
     for (const std::uint64_t end_ns : ends_ns) {
         // Stamps between kernels that were given together.
@@ -219,17 +220,17 @@ void keep_default_order(Driver& driver, Stream& stream) {
             push_wait(driver, stream, *other);
 }
 
-CUresult open_lane(Driver& driver, Stream& stream) {
+CUresult open_queue(Driver& driver, Stream& stream) {
     const device::Locked locked(*driver.state);
-    stream.lane = device::open_lane(engine_of(driver, stream), driver.process);
-    return stream.lane == device::kLanesMax ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
+    stream.queue = device::open_queue(engine_of(driver, stream), driver.process);
+    return stream.queue == device::kQueuesMax ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
 }
 
-void close_lane(Driver& driver, Stream& stream) {
-    if (stream.lane == device::kLanesMax) return;
+void close_queue(Driver& driver, Stream& stream) {
+    if (stream.queue == device::kQueuesMax) return;
     const device::Locked locked(*driver.state);
-    device::close_lane(engine_of(driver, stream), stream.lane);
-    stream.lane = device::kLanesMax;
+    device::close_queue(engine_of(driver, stream), stream.queue);
+    stream.queue = device::kQueuesMax;
 }
 
 // Streams that ran empty are no longer active; destroyed ones are gone then.
@@ -241,7 +242,7 @@ void drop_idle(Driver& driver) {
         return true;
     });
     for (Stream* stream : gone) {
-        close_lane(driver, *stream);
+        close_queue(driver, *stream);
         driver.streams.remove(stream);
     }
 }
@@ -266,7 +267,7 @@ Stream* make_stream(Driver& driver, Context& context, unsigned int flags, int pr
 void destroy_stream(Driver& driver, Stream& stream) {
     stream.is_destroyed = true;
     if (!stream.is_idle()) return;
-    close_lane(driver, stream);
+    close_queue(driver, stream);
 }
 
 Stream* find_stream(Driver& driver, Context& context, CUstream handle, Default meant) {
@@ -288,8 +289,8 @@ Stream* find_stream(Driver& driver, Context& context, CUstream handle, Default m
 
 CUresult enqueue(Driver& driver, Stream& stream, Operation operation) {
     if (stream.capture != nullptr) return capture_operation(stream, std::move(operation));
-    if (operation.kind == Kind::Kernel && stream.lane == device::kLanesMax)
-        if (const CUresult result = open_lane(driver, stream); result != CUDA_SUCCESS)
+    if (operation.kind == Kind::Kernel && stream.queue == device::kQueuesMax)
+        if (const CUresult result = open_queue(driver, stream); result != CUDA_SUCCESS)
             return result;
     keep_default_order(driver, stream);
     push(driver, stream, std::move(operation));

@@ -62,7 +62,7 @@ struct Stream {
     std::shared_ptr<Progress> progress = std::make_shared<Progress>();
     std::uint64_t queued = 0;  // operations, ever
     std::deque<Operation> operations;
-    std::uint32_t lane = device::kLanesMax;  // kLanesMax: none yet
+    std::uint32_t queue = device::kQueuesMax;  // kQueuesMax: none yet
     std::size_t given = 0;          // operations from the front that the engine has
     std::deque<std::uint64_t> ends;  // of the kernels among them: served work at which each ends
     std::uint64_t copy_end_ns = 0;  // of the copy in front; 0: not started

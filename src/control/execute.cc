@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How does a plan become events, and committed events become effects?
-#include "lifecycle/carry_out.h"
-
 #include <algorithm>
 #include <chrono>
 
 #include "control/controller.h"
 #include "control/launch_order.h"
 #include "crash/crash_point.h"
+#include "lifecycle/plan_events.h"
 #include "scheduling/decide.h"
 
 namespace berth::control {
@@ -39,10 +38,10 @@ void Controller::decide(Transaction& transaction) {
         if (stopping_.contains(job)) continue;
         request_stop(transaction, *transaction.find(job), ports::StopReason::Cancel, {});
     }
-    carry_out(transaction, plan);
+    execute(transaction, plan);
 }
 
-void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
+void Controller::execute(Transaction& transaction, const model::Plan& plan) {
     auto events = lifecycle::events_of(state_, plan, policy_, transaction.now());
     const auto moves = [&](model::JobId job) {
         return std::ranges::find(plan.moves, job, &model::Move::job) != plan.moves.end();
@@ -50,8 +49,8 @@ void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
     for (model::EventBody& event : events) {
         if (auto* pause = std::get_if<model::PauseRequested>(&event)) {
             const bool is_move = moves(pause->job);
-            carry_out(transaction, std::move(*pause),
-                      is_move ? ports::StopReason::Restart : ports::StopReason::Pause);
+            execute(transaction, std::move(*pause),
+                    is_move ? ports::StopReason::Restart : ports::StopReason::Pause);
             continue;
         }
         const auto* starting = std::get_if<model::JobStarting>(&event);
@@ -74,8 +73,8 @@ void Controller::stop_to_resize(Transaction& transaction, model::JobId id) {
 }
 
 // Two jobs can each need a part of the same victim; it is asked once. A job's own grace counts.
-void Controller::carry_out(Transaction& transaction, model::PauseRequested request,
-                           ports::StopReason reason) {
+void Controller::execute(Transaction& transaction, model::PauseRequested request,
+                         ports::StopReason reason) {
     const model::JobRecord* job = transaction.find(request.job);
     if (job->state == model::JobState::Pausing) return;
     const base::Duration grace = grace_for(transaction, request.job, {});
@@ -99,7 +98,7 @@ base::Duration Controller::grace_for(const Transaction& transaction, model::JobI
     return stored ? grace_of(*stored) : policy_.pause_grace;
 }
 
-// Processes that were not told of all tasks, or keep only some of them, cannot go on as they are.
+// Processes that do not know all tasks, or keep only some of them, cannot continue as they are.
 void Controller::request_stop(Transaction& transaction, const model::JobRecord& job,
                               ports::StopReason reason, base::Duration grace) {
     if (reason == ports::StopReason::Pause && !job.is_of_one_piece())

@@ -38,7 +38,7 @@ struct Rank {
 };
 inline constexpr Rank kLastRank{INT64_MAX};
 
-struct Standing {
+struct JobSnapshot {
     JobId job;
     bool waits = false;  // for its first GPUs, and may have them
     bool runs = false;  // it holds GPUs

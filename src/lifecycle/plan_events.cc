@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lifecycle/carry_out.h"
+#include "lifecycle/plan_events.h"
 
 #include <map>
 #include <variant>
