@@ -311,12 +311,13 @@ Status Stage::part(const Command& command, model::JobId job) {
         job, model::Rule::Part, other, {}, now_ + policy_.pause_grace, true, {}, false});
 }
 
-model::Plan Stage::decide_into(Lines& lines) {
+void Stage::decide_into(Lines& lines) {
     cluster::keep_ranks(state_.cluster, policy_.order, now_);
     const std::string before = lifecycle::dump(state_.cluster);
-    model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
+    last_plan_ = scheduling::decide(state_.cluster, policy_, now_, memory_);
+    const model::Plan& plan = last_plan_;
     lines = render(state_, plan);
-    if (!plan.node_moves.empty()) return plan;  // who waits is looked at when they are carried out
+    if (!plan.node_moves.empty()) return;  // who waits is looked at when they are carried out
     const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     for (std::string& line : render_bookings(state_, plan, now_)) lines.push_back(std::move(line));
     for (const model::Verdict& verdict : verdicts) {
@@ -324,13 +325,12 @@ model::Plan Stage::decide_into(Lines& lines) {
     }
     if (lines.empty()) lines.push_back("nothing");
     if (lifecycle::dump(state_.cluster) != before) lines.push_back("BROKEN deciding left a trace");
-    return plan;
 }
 
 std::vector<std::string> Stage::decide() {
     Lines lines;
-    const model::Plan plan = decide_into(lines);
-    if (const Status status = carry_out(plan); !status) {
+    decide_into(lines);
+    if (const Status status = carry_out(last_plan_); !status) {
         lines.push_back("BROKEN the plan cannot be carried out: " + status.error().message);
     }
     return lines;
@@ -381,7 +381,8 @@ Result<std::vector<std::string>> Stage::settle() {
     Lines lines;
     for (int round = 1; round <= kRoundsMax; ++round) {
         BERTH_TRY_VOID(let_leave());
-        const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
+        last_plan_ = scheduling::decide(state_.cluster, policy_, now_, memory_);
+        const model::Plan& plan = last_plan_;
         if (plan.is_empty()) {
             const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
             for (const model::Verdict& verdict : verdicts) {

@@ -28,6 +28,8 @@ class Stage {
     const lifecycle::State& state() const { return state_; }
     const model::Policy& policy() const { return policy_; }
     model::TimePoint now() const { return now_; }
+    // Of the last decide, plan or settle.
+    const model::Plan& last_plan() const { return last_plan_; }
 
   private:
     using Lines = std::vector<std::string>;
@@ -46,7 +48,7 @@ class Stage {
     // What would be decided now; nothing is carried out.
     Lines plan();
     // Decides and renders; `broken` lines say what no decision may do.
-    model::Plan decide_into(Lines& lines);
+    void decide_into(Lines& lines);
     base::Result<Lines> why(model::JobId job);
     // The cheapest change that would start it.
     base::Result<Lines> remedy(model::JobId job);
@@ -68,6 +70,7 @@ class Stage {
     model::Policy policy_;
     lifecycle::State state_;
     scheduling::DecisionCache memory_;  // of decisions about the state
+    model::Plan last_plan_;
     lifecycle::RunTimes run_times_;
     model::TimePoint now_;
     bool is_built_ = false;

@@ -457,4 +457,17 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
     return possible[rng.index(possible.size())];
 }
 
+std::vector<std::string> losses_by(const std::string& line, const lifecycle::State& state) {
+    const std::string verb = "fail ";
+    if (!line.starts_with(verb)) return {};
+    const auto node = state.cluster.find_node(line.substr(verb.size()));
+    std::vector<std::string> lost;
+    for (const auto& [id, record] : state.jobs) {
+        const bool was_there =
+            std::ranges::any_of(record.tasks, [&](const auto& task) { return task.node == node; });
+        if (was_there) lost.push_back("lose " + scenario::name_of(state, id));
+    }
+    return lost;
+}
+
 }  // namespace berth::proof

@@ -34,4 +34,7 @@ Setting random_setting(base::Rng& rng);
 std::string random_event(base::Rng& rng, const Setting& setting, const lifecycle::State& state,
                          int& jobs_made);
 
+// What else a line means: with a node that fails, everything that ran there is lost.
+std::vector<std::string> losses_by(const std::string& line, const lifecycle::State& state);
+
 }  // namespace berth::proof
