@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "companion_lines.h"
+#include "contested_script.h"
 #include "random_script.h"
 #include "scenario/render.h"
 #include "scenario/stage.h"
@@ -106,7 +107,7 @@ std::vector<Told> life_of_seed(std::uint64_t seed) {
     const auto extended = [&](const std::string& line) {
         return has_companions ? with_companions(rng, line) : line;
     };
-    const Setting setting = random_setting(rng);
+    const Setting setting = any_setting(rng);
     Teller teller;
     for (const std::string& line : setting.fixed) teller.play(line);
     if (has_companions) {
@@ -114,9 +115,9 @@ std::vector<Told> life_of_seed(std::uint64_t seed) {
     }
     for (const std::string& line : setting.shuffled) teller.play(extended(line));
     teller.play("decide");
-    int jobs_made = 100;  // names of the setting's jobs are below
+    Course course;
     for (int i = 1; i <= kEvents; ++i) {
-        const std::string event = random_event(rng, setting, teller.stage().state(), jobs_made);
+        const std::string event = random_event(rng, setting, teller.stage().state(), course);
         teller.play(extended(event));
         for (const auto& line : losses_by(event, teller.stage().state())) teller.play(line);
         if (event != "decide" && rng.chance(1, 2)) teller.play("decide");
