@@ -63,6 +63,7 @@ Result<std::vector<std::string>> Stage::play(const Command& command) {
         return Lines{};
     }
     BERTH_TRY_VOID(build());
+    last_verdicts_.clear();
     BERTH_TRY(lines, act(command));
     for (const std::string& violation : lifecycle::violations(state_.cluster)) {
         lines.push_back("BROKEN " + violation);
@@ -318,9 +319,9 @@ void Stage::decide_into(Lines& lines) {
     const model::Plan& plan = last_plan_;
     lines = render(state_, plan);
     if (!plan.node_moves.empty()) return;  // who waits is looked at when they are carried out
-    const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
+    last_verdicts_ = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     for (std::string& line : render_bookings(state_, plan, now_)) lines.push_back(std::move(line));
-    for (const model::Verdict& verdict : verdicts) {
+    for (const model::Verdict& verdict : last_verdicts_) {
         if (verdict.reason != model::Reason::Starting) lines.push_back(render(state_, verdict));
     }
     if (lines.empty()) lines.push_back("nothing");
@@ -344,7 +345,8 @@ std::vector<std::string> Stage::plan() {
 
 Result<std::vector<std::string>> Stage::why(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("why: the job does not wait");
-    return Lines{render(state_, scheduling::explain(state_.cluster, policy_, {}, now_, job))};
+    last_verdicts_ = {scheduling::explain(state_.cluster, policy_, {}, now_, job)};
+    return Lines{render(state_, last_verdicts_.front())};
 }
 
 Result<std::vector<std::string>> Stage::remedy(model::JobId job) {
@@ -384,8 +386,8 @@ Result<std::vector<std::string>> Stage::settle() {
         last_plan_ = scheduling::decide(state_.cluster, policy_, now_, memory_);
         const model::Plan& plan = last_plan_;
         if (plan.is_empty()) {
-            const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
-            for (const model::Verdict& verdict : verdicts) {
+            last_verdicts_ = scheduling::explain_all(state_.cluster, policy_, plan, now_);
+            for (const model::Verdict& verdict : last_verdicts_) {
                 lines.push_back(render(state_, verdict));
             }
             if (lines.empty()) lines.push_back("nothing");

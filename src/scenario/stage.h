@@ -12,6 +12,7 @@
 #include "model/description.h"
 #include "model/plan.h"
 #include "model/policy.h"
+#include "model/verdict.h"
 #include "scenario/script.h"
 #include "scheduling/decision_cache.h"
 
@@ -30,6 +31,8 @@ class Stage {
     model::TimePoint now() const { return now_; }
     // Of the last decide, plan or settle.
     const model::Plan& last_plan() const { return last_plan_; }
+    // What the last command said on jobs that wait.
+    const std::vector<model::Verdict>& last_verdicts() const { return last_verdicts_; }
 
   private:
     using Lines = std::vector<std::string>;
@@ -71,6 +74,7 @@ class Stage {
     lifecycle::State state_;
     scheduling::DecisionCache memory_;  // of decisions about the state
     model::Plan last_plan_;
+    std::vector<model::Verdict> last_verdicts_;
     lifecycle::RunTimes run_times_;
     model::TimePoint now_;
     bool is_built_ = false;
