@@ -191,6 +191,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "settle") return settle();
     if (verb == "shares") return shares();
     if (verb == "jobs") return jobs();
+    if (verb == "wakeup") return wakeup();
     if (verb == "advance") {
         BERTH_TRY(step, base::parse_duration(name));
         now_ += step;
@@ -416,6 +417,12 @@ std::vector<std::string> Stage::shares() {
         }
     }
     return lines;
+}
+
+std::vector<std::string> Stage::wakeup() const {
+    if (!last_plan_.next_wakeup) return {"never"};
+    const Duration left = *last_plan_.next_wakeup - now_;
+    return {left <= Duration{0} ? "at once" : "in " + base::format(left)};
 }
 
 std::vector<std::string> Stage::jobs() const {

@@ -68,6 +68,8 @@ class Stage {
     base::Status let_leave();
     Lines shares();
     Lines jobs() const;
+    // When the last plan asks to decide again though nothing happens.
+    Lines wakeup() const;
 
     model::Description description_;
     model::Policy policy_;
