@@ -185,6 +185,7 @@ Result<model::JobId> Stage::job_named(const std::string& name) const {
 
 Result<std::vector<std::string>> Stage::act(const Command& command) {
     const std::string& verb = command.verb;
+    const auto nothing_to_tell = [] { return Lines{}; };
     const std::string name = command.names.empty() ? "" : command.names[0];
     if (verb == "decide") return decide();
     if (verb == "plan") return plan();
@@ -207,10 +208,8 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
         const auto id = state_.cluster.find_project(name);
         if (!id.is_valid()) return base::invalid("there is no project \"" + name + "\"");
         BERTH_TRY(project, read_project(command, state_.cluster.projects()[id.index()].project));
-        BERTH_TRY_VOID(happen(model::ProjectSet{project}));
-        return Lines{};
+        return happen(model::ProjectSet{project}).map(nothing_to_tell);
     }
-    const auto nothing_to_tell = [] { return Lines{}; };
     if (verb == "remove") return happen(model::ProjectRemoved{name}).map(nothing_to_tell);
     if (verb == "ready" || verb == "drain" || verb == "fail") {
         const auto id = state_.cluster.find_node(name);
