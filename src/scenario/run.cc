@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "scenario/facts.h"
 #include "scenario/script.h"
 #include "scenario/stage.h"
 
@@ -36,6 +37,8 @@ base::Result<Outcome> run(std::string_view text) {
             return base::invalid("line " + std::to_string(command.line) + ": " +
                                  found.error().message);
         }
+        *found =
+            in_form_of(command.expected, std::move(*found), stage.last_verdicts(), stage.state());
         ++outcome.commands;
         if (*found != command.expected) {
             outcome.passed = false;

@@ -28,6 +28,34 @@ TEST_CASE("a difference is shown and can be taken over for review") {
     CHECK(run(outcome->updated)->passed);
 }
 
+TEST_CASE("a scenario may expect the reason and numbers of a wait, and leave its words free") {
+    const std::string setting = R"(node n0 gpus=2
+project a quota=1
+project b quota=1
+submit a/x gpus=2
+submit b/y gpus=2
+decide
+> start a/x n0:0-1
+> wait b/y PriorityAhead position=1
+why b/y
+)";
+    const auto passes = [&](const std::string& expected) {
+        const auto outcome = run(setting + expected);
+        REQUIRE(outcome.has_value());
+        return outcome->passed;
+    };
+    CHECK(passes("> wait b/y QuotaFair\n"));
+    CHECK(passes("> wait b/y QuotaFair used=0 bound=1 asks=2 scope=b blockers=a/x\n"));
+    CHECK_FALSE(passes("> wait b/y PoolFull\n"));
+    CHECK_FALSE(passes("> wait b/y QuotaFair bound=2\n"));
+    CHECK_FALSE(passes("> wait b/y QuotaFair colour=red\n"));
+    CHECK_FALSE(passes("> wait a/x QuotaFair\n"));
+    CHECK_FALSE(passes(""));
+    // What is taken over for review keeps the form.
+    CHECK(run(setting + "> wait b/y PoolFull bound=2\n")->updated ==
+          setting + "> wait b/y QuotaFair bound=1\n");
+}
+
 TEST_CASE("a file that cannot be understood says where and why") {
     CHECK(run("> early\n").error().message == "line 1: expected output before any command");
     CHECK(run("node n0 gpus=x\ndecide\n").error().message ==

@@ -63,6 +63,7 @@ Result<std::vector<std::string>> Stage::play(const Command& command) {
         return Lines{};
     }
     BERTH_TRY_VOID(build());
+    last_verdicts_.clear();
     BERTH_TRY(lines, act(command));
     for (const std::string& violation : lifecycle::violations(state_.cluster)) {
         lines.push_back("BROKEN " + violation);
@@ -184,12 +185,14 @@ Result<model::JobId> Stage::job_named(const std::string& name) const {
 
 Result<std::vector<std::string>> Stage::act(const Command& command) {
     const std::string& verb = command.verb;
+    const auto nothing_to_tell = [] { return Lines{}; };
     const std::string name = command.names.empty() ? "" : command.names[0];
     if (verb == "decide") return decide();
     if (verb == "plan") return plan();
     if (verb == "settle") return settle();
     if (verb == "shares") return shares();
     if (verb == "jobs") return jobs();
+    if (verb == "wakeup") return wakeup();
     if (verb == "advance") {
         BERTH_TRY(step, base::parse_duration(name));
         now_ += step;
@@ -205,10 +208,8 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
         const auto id = state_.cluster.find_project(name);
         if (!id.is_valid()) return base::invalid("there is no project \"" + name + "\"");
         BERTH_TRY(project, read_project(command, state_.cluster.projects()[id.index()].project));
-        BERTH_TRY_VOID(happen(model::ProjectSet{project}));
-        return Lines{};
+        return happen(model::ProjectSet{project}).map(nothing_to_tell);
     }
-    const auto nothing_to_tell = [] { return Lines{}; };
     if (verb == "remove") return happen(model::ProjectRemoved{name}).map(nothing_to_tell);
     if (verb == "ready" || verb == "drain" || verb == "fail") {
         const auto id = state_.cluster.find_node(name);
@@ -311,26 +312,26 @@ Status Stage::part(const Command& command, model::JobId job) {
         job, model::Rule::Part, other, {}, now_ + policy_.pause_grace, true, {}, false});
 }
 
-model::Plan Stage::decide_into(Lines& lines) {
+void Stage::decide_into(Lines& lines) {
     cluster::keep_ranks(state_.cluster, policy_.order, now_);
     const std::string before = lifecycle::dump(state_.cluster);
-    model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
+    last_plan_ = scheduling::decide(state_.cluster, policy_, now_, memory_);
+    const model::Plan& plan = last_plan_;
     lines = render(state_, plan);
-    if (!plan.node_moves.empty()) return plan;  // who waits is looked at when they are carried out
-    const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
+    if (!plan.node_moves.empty()) return;  // who waits is looked at when they are carried out
+    last_verdicts_ = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     for (std::string& line : render_bookings(state_, plan, now_)) lines.push_back(std::move(line));
-    for (const model::Verdict& verdict : verdicts) {
+    for (const model::Verdict& verdict : last_verdicts_) {
         if (verdict.reason != model::Reason::Starting) lines.push_back(render(state_, verdict));
     }
     if (lines.empty()) lines.push_back("nothing");
     if (lifecycle::dump(state_.cluster) != before) lines.push_back("BROKEN deciding left a trace");
-    return plan;
 }
 
 std::vector<std::string> Stage::decide() {
     Lines lines;
-    const model::Plan plan = decide_into(lines);
-    if (const Status status = carry_out(plan); !status) {
+    decide_into(lines);
+    if (const Status status = carry_out(last_plan_); !status) {
         lines.push_back("BROKEN the plan cannot be carried out: " + status.error().message);
     }
     return lines;
@@ -344,7 +345,8 @@ std::vector<std::string> Stage::plan() {
 
 Result<std::vector<std::string>> Stage::why(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("why: the job does not wait");
-    return Lines{render(state_, scheduling::explain(state_.cluster, policy_, {}, now_, job))};
+    last_verdicts_ = {scheduling::explain(state_.cluster, policy_, {}, now_, job)};
+    return Lines{render(state_, last_verdicts_.front())};
 }
 
 Result<std::vector<std::string>> Stage::remedy(model::JobId job) {
@@ -381,10 +383,11 @@ Result<std::vector<std::string>> Stage::settle() {
     Lines lines;
     for (int round = 1; round <= kRoundsMax; ++round) {
         BERTH_TRY_VOID(let_leave());
-        const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
+        last_plan_ = scheduling::decide(state_.cluster, policy_, now_, memory_);
+        const model::Plan& plan = last_plan_;
         if (plan.is_empty()) {
-            const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
-            for (const model::Verdict& verdict : verdicts) {
+            last_verdicts_ = scheduling::explain_all(state_.cluster, policy_, plan, now_);
+            for (const model::Verdict& verdict : last_verdicts_) {
                 lines.push_back(render(state_, verdict));
             }
             if (lines.empty()) lines.push_back("nothing");
@@ -413,6 +416,12 @@ std::vector<std::string> Stage::shares() {
         }
     }
     return lines;
+}
+
+std::vector<std::string> Stage::wakeup() const {
+    if (!last_plan_.next_wakeup) return {"never"};
+    const Duration left = *last_plan_.next_wakeup - now_;
+    return {left <= Duration{0} ? "at once" : "in " + base::format(left)};
 }
 
 std::vector<std::string> Stage::jobs() const {

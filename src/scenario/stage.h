@@ -12,6 +12,7 @@
 #include "model/description.h"
 #include "model/plan.h"
 #include "model/policy.h"
+#include "model/verdict.h"
 #include "scenario/script.h"
 #include "scheduling/decision_cache.h"
 
@@ -28,6 +29,10 @@ class Stage {
     const lifecycle::State& state() const { return state_; }
     const model::Policy& policy() const { return policy_; }
     model::TimePoint now() const { return now_; }
+    // Of the last decide, plan or settle.
+    const model::Plan& last_plan() const { return last_plan_; }
+    // What the last command said on jobs that wait.
+    const std::vector<model::Verdict>& last_verdicts() const { return last_verdicts_; }
 
   private:
     using Lines = std::vector<std::string>;
@@ -46,7 +51,7 @@ class Stage {
     // What would be decided now; nothing is carried out.
     Lines plan();
     // Decides and renders; `broken` lines say what no decision may do.
-    model::Plan decide_into(Lines& lines);
+    void decide_into(Lines& lines);
     base::Result<Lines> why(model::JobId job);
     // The cheapest change that would start it.
     base::Result<Lines> remedy(model::JobId job);
@@ -63,11 +68,15 @@ class Stage {
     base::Status let_leave();
     Lines shares();
     Lines jobs() const;
+    // When the last plan asks to decide again though nothing happens.
+    Lines wakeup() const;
 
     model::Description description_;
     model::Policy policy_;
     lifecycle::State state_;
     scheduling::DecisionCache memory_;  // of decisions about the state
+    model::Plan last_plan_;
+    std::vector<model::Verdict> last_verdicts_;
     lifecycle::RunTimes run_times_;
     model::TimePoint now_;
     bool is_built_ = false;

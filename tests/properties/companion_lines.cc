@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "companion_lines.h"
 
-#include <initializer_list>
+#include "random_words.h"
 
 namespace berth::proof {
-namespace {
-
-std::string pick(base::Rng& rng, std::initializer_list<const char*> words) {
-    return words.begin()[rng.index(words.size())];
-}
-
-}  // namespace
-
 std::vector<std::string> random_host_nodes(base::Rng& rng, int pools) {
     std::vector<std::string> lines;
     for (std::int64_t i = rng.between(0, 2); i > 0; --i) {

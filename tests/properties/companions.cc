@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "companion_lines.h"
+#include "contested_script.h"
 #include "random_script.h"
 #include "scenario/render.h"
 #include "scenario/stage.h"
@@ -91,7 +92,7 @@ struct Life {
 
 Life live(std::uint64_t seed) {
     base::Rng rng(seed);
-    const proof::Setting setting = proof::random_setting(rng);
+    const proof::Setting setting = proof::any_setting(rng);
     scenario::Stage stage;
     Life life;
     const auto play = [&](const std::string& line) {
@@ -106,10 +107,10 @@ Life live(std::uint64_t seed) {
     for (const std::string& line : proof::random_host_nodes(rng, setting.pools)) play(line);
     for (const std::string& line : setting.shuffled) play(proof::with_companions(rng, line));
     play("shares");
-    int jobs_made = 100;
+    proof::Course course;
     for (int i = 0; i < kEvents && life.failure.empty(); ++i) {
         if (i % 2 == 0) play("decide");
-        const auto event = proof::random_event(rng, setting, stage.state(), jobs_made);
+        const auto event = proof::random_event(rng, setting, stage.state(), course);
         play(proof::with_companions(rng, event));
         if (life.failure.empty()) life.failure = wrong(stage.state());
         for (const auto& [id, record] : stage.state().jobs) {

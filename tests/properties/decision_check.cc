@@ -165,7 +165,7 @@ class Replay {
         const Job& job = cluster_.job(start.job);
         if (!job.may_run) report(name(job.id) + " starts although it may not run");
         check_places(job, start.tasks);
-        (job.active == 0 ? fresh_ : grown_).insert(start.job);
+        if (job.active == 0) fresh_.insert(start.job);
         cluster_.place(start.job, pool_of(start.tasks), start.tasks);
         winners_.insert(start.job);
         gained_.insert(job.project);
@@ -465,9 +465,9 @@ class Replay {
         }
     }
 
-    // When nobody is paused, no waiting job may have a legal set of victims. Jobs that this plan
-    // starts or grows are left out: a side can come to hold more than its due by them, and then
-    // lose more than them. The next decision is asked about that.
+    // When nobody is paused, no waiting job may have a legal set of victims. Projects that gain by
+    // this plan are left out: a side can come to hold more than its due by that, and then lose
+    // more. The next decision is asked about it.
     void check_refusals(base::PoolId pool) {
         const Judge judge = this->judge(pool);
         for (const auto& [id, job] : cluster_.jobs()) {
@@ -494,12 +494,8 @@ class Replay {
 
     bool has_legal_set(const Judge& judge, const Room& room, const Want& want) const {
         std::vector<JudgedPiece> all = judge.pieces(want);
-        std::erase_if(all, [&](const JudgedPiece& piece) {
-            // Who started on GPUs that are kept from others can be what its project is above its
-            // share by.
-            const bool is_above_by_plan = !is_sequence_known_ && gained_.contains(piece.project);
-            return fresh_.contains(piece.job) || grown_.contains(piece.job) || is_above_by_plan;
-        });
+        std::erase_if(all,
+                      [&](const JudgedPiece& piece) { return gained_.contains(piece.project); });
         if (all.size() <= kPiecesAll) {
             return any_set(all, [&](const std::vector<JudgedPiece>& taken) {
                 return !judge.objection(room, want, taken) && judge.helps(room, want, taken);
@@ -549,7 +545,6 @@ class Replay {
     std::map<base::PoolId, std::int64_t> planned_waste_;
     std::vector<Room> before_;  // by pool, ripe promises kept
     std::set<JobId> fresh_, honoured_;
-    std::set<JobId> grown_;  // ran before, with fewer tasks
     std::set<JobId> winners_;
     std::set<ProjectId> gained_;
     std::set<std::pair<JobId, JobId>> paused_;  // beneficiary, victim

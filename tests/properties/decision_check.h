@@ -24,6 +24,7 @@ struct DecisionStats {
     std::int64_t starts = 0;
     std::int64_t moves = 0;
     std::int64_t bookings = 0;
+    std::int64_t pausing = 0;            // decisions that pause somebody for another
     std::int64_t node_moves = 0;         // nodes that joined another pool
     std::int64_t evictions = 0;          // beneficiaries somebody was paused for
     std::int64_t sets_tried = 0;         // evictions held against all other sets

@@ -2,11 +2,13 @@
 #include "random_script.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <span>
 
+#include "contested_script.h"
 #include "lifecycle/check.h"
+#include "random_words.h"
 #include "scenario/render.h"
 
 namespace berth::proof {
@@ -14,16 +16,6 @@ namespace {
 
 using base::Rng;
 using model::JobState;
-
-std::string pick(Rng& rng, std::initializer_list<const char*> words) {
-    return words.begin()[rng.index(words.size())];
-}
-
-// " key=value" with one of the values; an empty value says nothing.
-std::string maybe(Rng& rng, const std::string& key, std::initializer_list<const char*> values) {
-    const std::string value = pick(rng, values);
-    return value.empty() ? "" : " " + key + "=" + value;
-}
 
 std::string policy_line(Rng& rng) {
     return "policy profile=" + pick(rng, {"berth", "berth", "classic"}) +
@@ -366,6 +358,63 @@ std::string quota_line(Rng& rng, const Setting& setting, const lifecycle::State&
            maybe(rng, "job_tail", {"", "", "", "", "33", "inherit"});
 }
 
+// What can happen to jobs.
+template <typename Add>
+void add_job_events(Rng& rng, const lifecycle::State& state, const Add& add) {
+    for (const auto& [id, record] : state.jobs) {
+        const std::string job = scenario::name_of(state, id);
+        const bool runs = record.state == JobState::Running;
+        const bool leaves = !record.releasing.empty();
+        if (leaves) add("left " + job, 4);
+        if (leaves) add("killed " + job, 2);
+        if (runs) add("finish " + job, 1);
+        if (runs) add("save " + job, 1);
+        if (runs && rng.chance(1, 4)) add("lose " + job, 1);
+        if (record.state == JobState::Pausing && rng.chance(1, 3)) add("lose " + job, 1);
+        if (record.held) add("resume " + job, 2);
+        if (!record.held && rng.chance(1, 4)) add("pause " + job, 1);
+        if (!record.held && rng.chance(1, 8)) add("hold " + job, 1);
+        if (rng.chance(1, 6)) add("cancel " + job, 1);
+        const bool grows = record.spec.elastic == model::Elastic::Grow;
+        const std::string size = grows ? size_line(rng, state, record) : "";
+        if (!size.empty()) add(size, 3);
+        const bool may_park = runs && !leaves && record.spec.tasks_max == 1;
+        if (may_park && rng.chance(1, 4)) add("park " + job, 1);
+        if (record.parked_since) add("wake " + job, 2);
+        if (runs && record.spec.may_share) add("measured " + job + measured(rng), 2);
+        const model::JobId other = runs ? beside(state, record) : model::JobId{};
+        if (other.is_valid())
+            add("parted " + job + " beside=" + scenario::name_of(state, other), 4);
+    }
+}
+
+std::string any_event(Rng& rng, const Setting& setting, std::span<const std::string> projects,
+                      const lifecycle::State& state, Course& course) {
+    std::vector<std::string> possible;
+    const auto add = [&](const std::string& line, int weight) {
+        possible.insert(possible.end(), static_cast<std::size_t>(weight), line);
+    };
+    for (int i = 0; i < 3 && setting.contested == 0; ++i) {
+        add(job_line(rng, setting, projects, course.jobs_made), 4);
+    }
+    add("decide", setting.contested > 0 ? 1 : 14);
+    add("advance " + pick(rng, {"10s", "1m", "3m", "20m"}), 5);
+    add(quota_line(rng, setting, state), 2);
+    const std::string& project = projects[rng.index(projects.size())];
+    if (projects.size() > 1 && !is_in_use(state, project)) add("remove " + project, 2);
+    add(policy_line(rng), 1);
+    if (setting.pools > 1) {
+        const int pool = static_cast<int>(rng.between(0, setting.pools - 1));
+        add(pool_line(rng, setting, pool, false), 1);
+        add(labels_line(rng, setting, state), 2);
+    }
+    const std::string node = setting.nodes[rng.index(setting.nodes.size())];
+    add("others " + node + use_of_others(rng, ""), 2);
+    add(pick(rng, {"drain ", "fail ", "ready ", "ready "}) + node, 2);
+    add_job_events(rng, state, add);
+    return possible[rng.index(possible.size())];
+}
+
 }  // namespace
 
 Setting random_setting(Rng& rng) {
@@ -408,53 +457,27 @@ Setting random_setting(Rng& rng) {
 }
 
 std::string random_event(Rng& rng, const Setting& setting, const lifecycle::State& state,
-                         int& jobs_made) {
-    std::vector<std::string> possible;
-    const auto add = [&](const std::string& line, int weight) {
-        possible.insert(possible.end(), static_cast<std::size_t>(weight), line);
-    };
+                         Course& course) {
     const std::vector<std::string> projects = projects_left(setting, state);
-    for (int i = 0; i < 3; ++i) add(job_line(rng, setting, projects, jobs_made), 4);
-    add("decide", 14);
-    add("advance " + pick(rng, {"10s", "1m", "3m", "20m"}), 5);
-    add(quota_line(rng, setting, state), 2);
-    const std::string& project = projects[rng.index(projects.size())];
-    if (projects.size() > 1 && !is_in_use(state, project)) add("remove " + project, 2);
-    add(policy_line(rng), 1);
-    if (setting.pools > 1) {
-        const int pool = static_cast<int>(rng.between(0, setting.pools - 1));
-        add(pool_line(rng, setting, pool, false), 1);
-        add(labels_line(rng, setting, state), 2);
-    }
-    const std::string node = setting.nodes[rng.index(setting.nodes.size())];
-    add("others " + node + use_of_others(rng, ""), 2);
-    add(pick(rng, {"drain ", "fail ", "ready ", "ready "}) + node, 2);
+    std::optional<std::string> line;
+    if (setting.contested > 0) line = contested_event(rng, setting, projects, state, course);
+    if (!line) line = any_event(rng, setting, projects, state, course);
+    course.has_arrivals = line->starts_with("submit ") || line->starts_with("quota ") ||
+                          (course.has_arrivals && *line != "decide");
+    return *line;
+}
+
+std::vector<std::string> losses_by(const std::string& line, const lifecycle::State& state) {
+    const std::string verb = "fail ";
+    if (!line.starts_with(verb)) return {};
+    const auto node = state.cluster.find_node(line.substr(verb.size()));
+    std::vector<std::string> lost;
     for (const auto& [id, record] : state.jobs) {
-        const std::string job = scenario::name_of(state, id);
-        const bool runs = record.state == JobState::Running;
-        const bool leaves = !record.releasing.empty();
-        if (leaves) add("left " + job, 4);
-        if (leaves) add("killed " + job, 2);
-        if (runs) add("finish " + job, 1);
-        if (runs) add("save " + job, 1);
-        if (runs && rng.chance(1, 4)) add("lose " + job, 1);
-        if (record.state == JobState::Pausing && rng.chance(1, 3)) add("lose " + job, 1);
-        if (record.held) add("resume " + job, 2);
-        if (!record.held && rng.chance(1, 4)) add("pause " + job, 1);
-        if (!record.held && rng.chance(1, 8)) add("hold " + job, 1);
-        if (rng.chance(1, 6)) add("cancel " + job, 1);
-        const bool grows = record.spec.elastic == model::Elastic::Grow;
-        const std::string size = grows ? size_line(rng, state, record) : "";
-        if (!size.empty()) add(size, 3);
-        const bool may_park = runs && !leaves && record.spec.tasks_max == 1;
-        if (may_park && rng.chance(1, 4)) add("park " + job, 1);
-        if (record.parked_since) add("wake " + job, 2);
-        if (runs && record.spec.may_share) add("measured " + job + measured(rng), 2);
-        const model::JobId other = runs ? beside(state, record) : model::JobId{};
-        if (other.is_valid())
-            add("parted " + job + " beside=" + scenario::name_of(state, other), 4);
+        const bool was_there =
+            std::ranges::any_of(record.tasks, [&](const auto& task) { return task.node == node; });
+        if (was_there) lost.push_back("lose " + scenario::name_of(state, id));
     }
-    return possible[rng.index(possible.size())];
+    return lost;
 }
 
 }  // namespace berth::proof

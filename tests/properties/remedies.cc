@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "contested_script.h"
 #include "group_rule.h"
 #include "judge.h"
 #include "lifecycle/apply.h"
@@ -433,7 +434,7 @@ class Run {
   private:
     void live(std::uint64_t seed) {
         base::Rng rng(seed);
-        const proof::Setting setting = proof::random_setting(rng);
+        const proof::Setting setting = proof::any_setting(rng);
         scenario::Stage stage;
         std::string script;
         const auto play = [&](const std::string& line) {
@@ -443,13 +444,13 @@ class Run {
         for (const std::string& line : setting.fixed) play(line);
         for (const std::string& line : setting.shuffled) play(line);
         play("shares");
-        int jobs_made = 100;
+        proof::Course course;
         for (int i = 0; i < kEvents; ++i) {
             proof_.ask(stage, false);
             play("decide");
             proof_.ask(stage, false);
             proof_.check_accounts(stage);
-            play(proof::random_event(rng, setting, stage.state(), jobs_made));
+            play(proof::random_event(rng, setting, stage.state(), course));
             if (!report("seed " + std::to_string(seed), script)) return;
         }
     }

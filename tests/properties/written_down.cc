@@ -69,10 +69,10 @@ std::string live(std::uint64_t seed) {
     for (const std::string& line : setting.fixed) play(line);
     for (const std::string& line : setting.shuffled) play(extended(line));
     play("shares");
-    int jobs_made = 100;
+    proof::Course course;
     for (int i = 0; i < kEvents; ++i) {
         if (i % 2 == 0) play("decide");
-        play(extended(proof::random_event(rng, setting, stage.state(), jobs_made)));
+        play(extended(proof::random_event(rng, setting, stage.state(), course)));
         if (const std::string found = difference(stage); !found.empty()) return found;
     }
     return {};
