@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace berth::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
 #include "cli/command_line/exit_code.h"
-#include "cli/pages/page_lines.h"
+#include "cli/terminal/page_lines.h"
 #include "cli/verbs/verbs.h"
 #include "codec/words/words.h"
 
