@@ -243,6 +243,13 @@ class Complexity(fixture.TreeTest):
         self.write_function(6)
         self.assert_stops(self.check("check-complexity"), "remove its line `complexity`")
 
+    def test_a_program_may_use_the_module_beside_it(self):
+        listing = (self.root / "src/model/CMakeLists.txt").read_text()
+        self.write("src/model/CMakeLists.txt",
+                   listing + "berth_program(model SOURCES main.cc USES model)\n")
+        self.write("src/model/main.cc", SPDX + "int main() {}\n")
+        self.assert_passes(self.check("check-complexity"))
+
     def test_what_it_cannot_read_is_a_finding(self):
         self.write("src/model/job.cc", SPDX + "int run(\n")
         self.assert_stops(self.check("check-complexity"), "cannot read")
