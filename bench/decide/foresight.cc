@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What do the questions cost that are answered on copies? Every GPU is taken by a one-GPU job, two
-// jobs for each node wait; of one that waits are asked its remedy and when it starts, and of the
-// cluster what a quota of 64 GPUs would change. (A change for which thousands of jobs are paused
-// costs what that decision costs.)
+// jobs for each node wait; of the first that waits is asked its remedy, of another one when it
+// starts, and of the cluster what a quota of 64 GPUs would change. (A change for which thousands of
+// jobs are paused costs what that decision costs.)
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"
 #include "foresight/what_if.h"
@@ -26,16 +26,20 @@ void foresight(Run& run) {
         world.submit(world.spec("waits" + std::to_string(i % kProjects), 1 + i % kGpusPerNode), i);
     }
     cluster::Cluster& cluster = world.state.cluster;
+    const model::JobId first{capacity + 1};
     const model::JobId job{capacity + 4};
-    const auto verdict = scheduling::explain(cluster, run.policy, {}, kNow, job);
+    const auto verdict = scheduling::explain(cluster, run.policy, {}, kNow, first);
+    const model::JobSpec spec = world.state.jobs.at(first).spec;
     std::optional<model::Remedy> remedy;
     run.measure("one copy of the cluster", 1, [&] { const cluster::Cluster copy = cluster; });
     run.measure("remedy", 1, [&] {
-        remedy = scheduling::find_remedy(cluster, run.policy, kNow, verdict,
+        remedy = scheduling::find_remedy(cluster, run.policy, kNow, verdict, spec,
                                          scheduling::tries_for(cluster));
     });
     run.expect(remedy.has_value(), "a remedy");
-    const auto work = [](model::JobId) { return model::Duration{3'600'000}; };
+    const auto work = [](model::JobId) {
+        return model::RunTime{model::Duration{3'600'000}, {}, model::Evidence::Declared};
+    };
     run.measure("estimate", 1, [&] {
         (void)scheduling::estimate_starts(cluster, run.policy, kNow, work,
                                           scheduling::bounds_for(cluster), std::span(&job, 1));

@@ -10,6 +10,7 @@ namespace berth::control {
 namespace {
 
 using cluster::Cluster;
+using model::Cause;
 using model::Reason;
 using model::Verdict;
 
@@ -81,8 +82,9 @@ std::optional<Verdict> above_bounds(const Cluster& cluster, const cluster::Job& 
         const bool above_quota = !job.preemptible && asks > claim.quota;
         if (asks <= claim.limit && !above_quota) continue;
         const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
-        verdict.reason = Reason::QuotaHard;
-        verdict.detail = asks <= claim.limit ? "quota" : is_fixed ? "fixed quota" : "limit";
+        verdict.because(asks <= claim.limit ? Cause::NonPreemptibleQuotaReached
+                        : is_fixed          ? Cause::FixedQuotaReached
+                                            : Cause::LimitReached);
         verdict.scope = cluster.projects()[at.index()].project.name;
         verdict.used = asks <= claim.limit ? claim.usage.not_preemptible : claim.usage.allocated;
         verdict.bound = asks <= claim.limit ? claim.quota : claim.limit;

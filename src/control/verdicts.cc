@@ -22,17 +22,11 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     if (!job->placed.empty() && !(grows && job->is_waiting())) return {};
     // The decision was carried out already: on this very state it would be empty (I5).
     if (job->hold || grows) return scheduling::explain(state.cluster, policy, {}, now, id);
-    const Likeness likeness{job->project,   job->shape,     job->precedence(),
-                            job->tasks_min, job->tasks_max, job->preemptible,
-                            job->may_run,   job->is_parked, job->last_start != model::TimePoint{},
-                            job->stay.node, job->lacking};
-    const auto found = known_.find(likeness);
-    model::Verdict verdict = found != known_.end()
-                                 ? found->second
-                                 : scheduling::explain(state.cluster, policy, {}, now, id);
-    // A delay depends on when the job came, which others of its line did at other times.
-    if (verdict.detail != "preemption delay") known_.emplace(likeness, verdict);
-    if (verdict.detail == "minimum run") known_until_ = std::min(known_until_, now + kMomentKnown);
+    const auto [found, is_new] =
+        known_.try_emplace(scheduling::class_of(state.cluster, *job, now), model::Verdict{});
+    if (is_new) found->second = scheduling::explain(state.cluster, policy, {}, now, id);
+    model::Verdict verdict = found->second;
+    if (verdict.until) known_until_ = std::min(known_until_, now + kMomentKnown);
     verdict.job = id;
     verdict.position = 0;
     if (job->is_waiting()) {

@@ -8,6 +8,7 @@ namespace berth::lifecycle {
 namespace {
 
 using model::Duration;
+using model::Evidence;
 using model::JobRecord;
 
 // How long it has run in all, pauses left out, as if always with its whole gang.
@@ -34,15 +35,21 @@ void RunTimes::learn(const JobRecord& ended) {
     ++sum.count;
 }
 
-Duration RunTimes::left(const JobRecord& job, model::TimePoint now) const {
+model::RunTime RunTimes::left(const JobRecord& job, model::TimePoint now) const {
     const Duration run = std::max(time_run(job, now), Duration{0});
+    const auto after_all = [&](Duration all, Evidence evidence) {
+        return model::RunTime{std::max(all - run, kShortestRunTime), run, evidence};
+    };
+    const Duration declared = job.spec.expected_runtime.value_or(Duration{0});
+    if (declared > run) return after_all(declared, Evidence::Declared);
     const auto known = known_.find({job.spec.project, job.spec.name});
-    if (known != known_.end()) {
-        const Duration mean{known->second.total_ms / known->second.count};
-        if (mean > run) return std::max(mean - run, kShortestRunTime);
-    }
-    const bool has_run = run > Duration{0};
-    return std::max(has_run ? run : kUnknownRunTime, kShortestRunTime);
+    const Sum sum = known == known_.end() ? Sum{} : known->second;
+    const Duration mean{sum.total_ms / std::max<std::int64_t>(sum.count, 1)};
+    const bool is_learned = mean > run && sum.count >= kLearnedFrom;
+    if (is_learned) return after_all(mean, Evidence::Learned);
+    const Evidence evidence = run >= kSaysSomething ? Evidence::SoFar : Evidence::None;
+    if (mean > run) return after_all(mean, evidence);
+    return after_all(run + (run > Duration{0} ? run : kUnknownRunTime), evidence);
 }
 
 }  // namespace berth::lifecycle

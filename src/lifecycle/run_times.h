@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long will this job still run? An expectation, for forecasts only: no decision looks at it.
-//   it has ended before   the mean of the ended jobs of its project and name, less what it has run
-//   it runs, or has run   as long again as it has run
-//   nothing is known      kUnknownRunTime
-// A job that has outlived its mean is taken for one that is half done.
+// How long will this job still run, and what is that known from? An expectation, for forecasts
+// only: no decision looks at it. The first of these that says more than it has run:
+//   declared   what its user said
+//   learned    the mean of kLearnedFrom or more ended jobs of its project and name
+//   so far     as long again as it has run, from kSaysSomething on
+// Else nothing is known: then `left` is the mean of fewer, or what it has run, or kUnknownRunTime.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,21 @@
 #include <utility>
 
 #include "model/record.h"
+#include "model/start_estimate.h"
 
 namespace berth::lifecycle {
 
 inline constexpr model::Duration kUnknownRunTime{3600 * 1000};
 inline constexpr model::Duration kShortestRunTime{1000};
+inline constexpr model::Duration kSaysSomething{10 * 60 * 1000};
+inline constexpr std::int64_t kLearnedFrom = 3;
 
 class RunTimes {
   public:
     // Learns from a job that has ended; only those that succeeded say how long the work takes.
     void learn(const model::JobRecord& ended);
     // Counted from `now` when it runs, else from its next start. At least kShortestRunTime.
-    model::Duration left(const model::JobRecord& job, model::TimePoint now) const;
+    model::RunTime left(const model::JobRecord& job, model::TimePoint now) const;
 
   private:
     struct Sum {

@@ -13,7 +13,6 @@ namespace berth::model {
 
 // From the cheapest to the dearest; of several that would do, the first.
 enum class RemedyKind {
-    Wait,        // nothing but time: it starts at `at`, when a minimum run or a promise is over
     Resume,      // the user who paused it resumes it
     NodeBack,    // the node `name` takes work again
     RaiseLimit,  // the limit of the project or department `name` becomes `gpus`
@@ -26,12 +25,11 @@ enum class RemedyKind {
 };
 
 struct Remedy {
-    RemedyKind kind = RemedyKind::Wait;
+    RemedyKind kind = RemedyKind::Resume;
     std::string name = {};
     MilliGpu gpus{0};
     int tasks = 0;
     std::vector<JobId> jobs = {};
-    TimePoint at = {};
 
     bool operator==(const Remedy&) const = default;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a job waits: one reason of a closed list, the numbers that decided it, and who is in the
-// way. The same record is shown by the CLI, the API and the dashboard.
+// Why a job waits: one cause of a closed list, the numbers that decided it, and who is in the way.
+// The same record is shown by the CLI, the API and the dashboard.
 #pragma once
 
 #include <array>
@@ -16,6 +16,7 @@
 
 namespace berth::model {
 
+// What people and programs are told first; a table from Cause.
 enum class Reason {
     Invalid,          // the request contradicts itself or names something that does not exist
     NeverFits,        // would not fit into the empty pool
@@ -44,16 +45,75 @@ inline constexpr int kReasonCount = static_cast<int>(Reason::Parked) + 1;
 
 std::string_view name(Reason reason);
 
-// The numbers behind a reason, in milli-GPU unless the field says otherwise. Which ones are
-// meaningful for which reason: see explain_text() in scheduling/explain.h.
+// Why exactly: where the decision stopped.
+enum class Cause : std::uint8_t {
+    NotEvaluated,
+    // Its own state.
+    OnHold,  // by a user, before it ran
+    PausedByUser,
+    Parked,
+    Starting,
+    GpusReleasing,
+    HostReleasing,      // CPU, memory or another resource beside its GPUs
+    PromiseUsedByOthers,
+    PinnedNodeLeaves,   // its processes are on a node that joins another pool
+    // Quotas and shares.
+    LimitReached,
+    FixedQuotaReached,
+    NonPreemptibleQuotaReached,
+    SetAsideForFixedQuotas,
+    AboveFairShare,
+    // The empty pool.
+    NeverFitsNode,
+    NeverFitsPool,
+    NeverFitsHost,
+    NeverFitsResource,
+    NeverFitsCompanion,
+    NeverFitsDomain,
+    NeverFitsGroup,
+    SharesNotKept,
+    NoNodeWithLabel,
+    TaintNotTolerated,
+    NoNodeOfKind,
+    // Room.
+    AheadInQueue,
+    ReservedForOther,
+    KeptForBackfill,
+    NotEnoughFree,
+    NodeKindTaken,
+    NotTogetherOnNode,
+    NotOnPinnedNode,
+    NotTogetherInDomain,
+    GroupNotTogether,
+    GangDoesNotFit,
+    HostTaken,
+    ResourceTaken,
+    CompanionHasNoRoom,
+    OthersUseGpus,  // of no project
+    OthersUseHost,
+    NodesAway,
+    NodesJoin,
+    // It may preempt, but not yet.
+    PreemptionDelay,
+    WasteBudgetSpent,
+    MinRuntime,
+};
+
+inline constexpr int kCauseCount = static_cast<int>(Cause::MinRuntime) + 1;
+
+Reason reason_of(Cause cause);
+
+// The numbers behind a cause, in milli-GPU unless the field says otherwise. Which ones are
+// meaningful for which cause: see explain_text() in scheduling/explain.h.
 struct Verdict {
     JobId job;
     Reason reason = Reason::NotYetEvaluated;
+    Cause cause = Cause::NotEvaluated;
     MilliGpu asks{0};            // to start: all tasks_min tasks, or one more task when growing
     MilliGpu idle{0};            // in the pool, on ready nodes, not promised to others
     MilliGpu capacity{0};        // of the pool, on ready nodes
     MilliGpu used{0};            // by the project (or department) named in `scope`
-    MilliGpu bound{0};           // its quota, limit or fair share, as the reason says
+    MilliGpu bound{0};           // its quota, limit or fair share, as the cause says
     int tasks_asked = 0;
     int tasks_fit = 0;           // of the gang, placeable at once right now
     MilliGpu largest_free{0};    // idle GPUs on the best single node
@@ -62,13 +122,16 @@ struct Verdict {
     Bytes memory_asked{0};
     MilliGpu compute_left{0};
     Bytes memory_left{0};
-    std::string scope;  // the project, department or node that decided
-    std::string detail;  // the resource or rule within the reason, for example "limit"
-    std::string cause = {};  // in words, where the machine itself says it
+    std::string scope;  // the project, department, domain or node that decided
+    std::string what = {};  // the resource, label, taint or level meant
     std::string group = {};  // of the tasks meant, when it is not the whole gang
-    std::vector<JobId> blockers;  // who holds what it needs, most relevant first, at most 8
+    TimePoint at = {};  // when this was true
+    std::optional<TimePoint> until = {};  // when time alone changes it
+    std::vector<JobId> blockers = {};  // who holds what it needs, most relevant first, at most 8
     int position = 0;  // 1 = next in its project
-    std::optional<Remedy> remedy;  // when it was asked for and there is one
+    std::optional<Remedy> remedy = {};  // when it was asked for and there is one
+
+    void because(Cause why) { cause = why, reason = reason_of(why); }
 
     bool operator==(const Verdict&) const = default;
 };

@@ -14,7 +14,6 @@
 #include "scheduling/decide.h"
 #include "scheduling/explain.h"
 #include "scheduling/fair_share.h"
-#include "scheduling/forecast.h"
 #include "scheduling/remedy.h"
 #include "scheduling/share_account.h"
 
@@ -349,24 +348,28 @@ Result<std::vector<std::string>> Stage::why(model::JobId job) {
     return Lines{render(state_, last_verdicts_.front())};
 }
 
+scheduling::Outlook Stage::outlook(model::JobId job) {
+    const auto verdict = scheduling::explain(state_.cluster, policy_, {}, now_, job);
+    const auto work = [&](model::JobId id) { return run_times_.left(state_.jobs.at(id), now_); };
+    return scheduling::outlook(state_.cluster, policy_, now_, verdict, state_.jobs.at(job).spec,
+                               work);
+}
+
 Result<std::vector<std::string>> Stage::remedy(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("remedy: the job does not wait");
-    const auto verdict = scheduling::explain(state_.cluster, policy_, {}, now_, job);
-    const auto found = scheduling::find_remedy(state_.cluster, policy_, now_, verdict,
-                                               scheduling::tries_for(state_.cluster));
+    const auto found = outlook(job).remedy;
     if (!found) return Lines{name_of(state_, job) + " no single change would do"};
     return Lines{name_of(state_, job) + " would start if " +
                  scheduling::remedy_text(
-                     *found, now_, [&](model::JobId other) { return name_of(state_, other); })};
+                     *found, [&](model::JobId other) { return name_of(state_, other); })};
 }
 
 Result<std::vector<std::string>> Stage::when(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("when: the job does not wait");
-    const auto work = [&](model::JobId id) { return run_times_.left(state_.jobs.at(id), now_); };
-    const auto estimates =
-        scheduling::estimate_starts(state_.cluster, policy_, now_, work,
-                                    scheduling::bounds_for(state_.cluster), std::span(&job, 1));
-    return Lines{name_of(state_, job) + " " + scheduling::estimate_text(estimates.at(job), now_)};
+    return Lines{name_of(state_, job) + " " +
+                 scheduling::estimate_text(outlook(job).estimate, now_, [&](model::JobId other) {
+                     return name_of(state_, other);
+                 })};
 }
 
 Result<std::vector<std::string>> Stage::account(const Command& command) {

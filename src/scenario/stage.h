@@ -15,6 +15,7 @@
 #include "model/verdict.h"
 #include "scenario/script.h"
 #include "scheduling/decision_cache.h"
+#include "scheduling/outlook.h"
 
 namespace berth::scenario {
 
@@ -54,6 +55,7 @@ class Stage {
     void decide_into(Lines& lines);
     base::Result<Lines> why(model::JobId job);
     // The cheapest change that would start it.
+    scheduling::Outlook outlook(model::JobId job);
     base::Result<Lines> remedy(model::JobId job);
     // When it is expected to start.
     base::Result<Lines> when(model::JobId job);

@@ -260,7 +260,7 @@ bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
     // What this decision has given to others may have used up what its project may have. Its own
     // kept GPUs are not idle now, so what is set aside for others was asked about before.
     const auto denial = quota_gate(*view_, first, wanted);
-    if (denial && denial->gate != Gate::SetAside) return false;
+    if (denial && denial->cause != model::Cause::SetAsideForFixedQuotas) return false;
     if (ends_before(job, booked.booking.start)) return false;
     return !comes_before(job, first);
 }

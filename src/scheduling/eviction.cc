@@ -28,7 +28,7 @@ std::optional<Places> EvictionTest::places_if_legal(const Choice& choice) const 
     const Beneficiary& beneficiary = hunt_.beneficiary;
     const auto denial = quota_gate(view, beneficiary.job, beneficiary.amount);
     const bool is_ignored = set_aside_ == SetAside::Ignored;
-    if (denial && !(is_ignored && denial->gate == Gate::SetAside)) return {};
+    if (denial && !(is_ignored && denial->cause == model::Cause::SetAsideForFixedQuotas)) return {};
     if (!hunt_.holds_no_more()) return {};
     return place(view, beneficiary.job, beneficiary.tasks, View::Coming, beneficiary.within);
 }

@@ -1,94 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A verdict as one sentence with its numbers. The only place where verdicts become words.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
 #include "scheduling/explain.h"
 
 namespace berth::scheduling {
 namespace {
 
-using model::Reason;
+using base::format;
+using base::format_gpus;
+using model::Cause;
 using model::Verdict;
 
-std::string quota_text(const Verdict& verdict) {
-    const std::string use = verdict.scope + " uses " + base::format(verdict.used) + " of ";
-    const std::string asks = ", this asks " + base::format(verdict.asks) + " more";
-    if (verdict.detail == "quota") {
-        return use + "the quota of " + base::format_gpus(verdict.bound) +
-               " that work which cannot be paused may take" + asks;
+// What stands in braces is a number of the verdict or a part of a sentence: part() says which.
+constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentences{{
+    {Cause::NotEvaluated, "not looked at yet"},
+    {Cause::OnHold, "held by a user before it ran; resume it to let it run"},
+    {Cause::PausedByUser, "paused by a user; resume it to let it run"},
+    {Cause::Parked,
+     "it made no GPU call for long; it wakes on its next one, or when it is resumed"},
+    {Cause::Starting, "starts now"},
+    {Cause::GpusReleasing, "its {asks GPUs} {asks are} being freed"},
+    {Cause::HostReleasing, "{what} of {scope} {what are} being freed for it"},
+    {Cause::PromiseUsedByOthers, "others use what is kept for it on {scope}"},
+    {Cause::PinnedNodeLeaves,
+     "its processes are kept on {scope}, which joins another pool; 10m after it was put in line "
+     "they are given up, and it starts anew"},
+    {Cause::LimitReached,
+     "{scope} uses {used} of its limit of {bound GPUs}, this asks {asks} more"},
+    {Cause::FixedQuotaReached,
+     "{scope} uses {used} of its fixed quota of {bound GPUs}, this asks {asks} more"},
+    {Cause::NonPreemptibleQuotaReached,
+     "{scope} uses {used} of the quota of {bound GPUs} that work which cannot be paused may take, "
+     "this asks {asks} more"},
+    {Cause::SetAsideForFixedQuotas,
+     "{used} of {capacity} set aside for fixed quotas such as that of {scope}, {bound} may be "
+     "lent, this asks {asks}"},
+    {Cause::AboveFairShare,
+     "{scope} holds {used} of its fair share of {bound GPUs} and asks {asks}; {idle} of "
+     "{capacity} idle"},
+    {Cause::NeverFitsNode, "no node has the GPUs one task of this asks"},
+    {Cause::NeverFitsPool,
+     "asks {asks GPUs}, the pool has {capacity}: {tasks} would fit when it is empty"},
+    {Cause::NeverFitsHost,
+     "no empty node has the CPU and memory this asks beside its GPUs: {tasks} would fit into the "
+     "empty pool"},
+    {Cause::NeverFitsResource, "{each needs}: {tasks} would fit into the empty pool"},
+    {Cause::NeverFitsCompanion, "even when they are empty, the nodes have no room for {companion}"},
+    {Cause::NeverFitsDomain, "asks {asks GPUs} in one {what}: {best domain}"},
+    {Cause::NeverFitsGroup,
+     "asks {asks GPUs}, those of group {group} in one {what}: {best domain}"},
+    {Cause::SharesNotKept, "it asks for a share of a GPU, and shares are not kept here: {what}"},
+    {Cause::NoNodeWithLabel, "no node has {what}"},
+    {Cause::TaintNotTolerated, "taint {what} is not tolerated, and no other node would do"},
+    {Cause::NoNodeOfKind, "no node carries the GPU model or labels it asks for"},
+    {Cause::AheadInQueue,
+     "would fit, but jobs ahead of it take the room; number {position} in {scope}"},
+    {Cause::ReservedForOther, "{free} besides those kept for another job"},
+    {Cause::KeptForBackfill, "{free}, {bound} of them kept for a gang that has waited longer"},
+    {Cause::NotEnoughFree, "{full}"},
+    {Cause::NodeKindTaken, "{full} on nodes of the kind it asks"},
+    {Cause::NotTogetherOnNode, "{apart}"},
+    {Cause::NotOnPinnedNode, "{free}, but too little on {scope}, where its processes are kept"},
+    {Cause::NotTogetherInDomain, "{free}, but not in one {what}: {best domain}"},
+    {Cause::GroupNotTogether,
+     "{free}, but not those of group {group} in one {what}: {best domain}"},
+    {Cause::GangDoesNotFit, "{free}, but only {tasks} fit at once"},
+    {Cause::HostTaken, "{free}, but CPU or memory beside them is taken"},
+    {Cause::ResourceTaken, "{free}{too little}"},
+    {Cause::CompanionHasNoRoom, "{free}, but the nodes have no room for {companion}"},
+    {Cause::OthersUseGpus, "{free}; {used GPUs} of node {scope} {used are} used by others"},
+    {Cause::OthersUseHost, "{free}; {what} of node {scope} is used by others"},
+    {Cause::NodesAway, "would fit if drained or failed nodes such as {scope} were back"},
+    {Cause::NodesJoin,
+     "would fit if nodes such as {scope}, which join this pool once they are empty, had"},
+    {Cause::PreemptionDelay, "{full} before {until}: its preemption delay has not passed"},
+    {Cause::WasteBudgetSpent,
+     "{full} before {until}: the unsaved work that pauses may destroy today is spent"},
+    {Cause::MinRuntime, "{full} before {until}: {used GPUs} {used are} held by {the protected}"},
+}};
+
+// Every cause has its sentence, at its place.
+static_assert([] {
+    for (std::size_t i = 0; i < kSentences.size(); ++i) {
+        if (kSentences[i].first != static_cast<Cause>(i)) return false;
     }
-    return use + "its " + verdict.detail + " of " + base::format_gpus(verdict.bound) + asks;
+    return true;
+}());
+
+// 7 is "07".
+std::string two_digits(std::int64_t number) { return std::to_string(100 + number).substr(1); }
+
+// "14:05:00 UTC", with the date where it is a day or more from then.
+std::string moment_text(model::TimePoint moment, model::TimePoint from) {
+    using std::chrono::days;
+    const auto whole = std::chrono::ceil<std::chrono::seconds>(moment.time_since_epoch());
+    const auto date = std::chrono::floor<days>(whole);
+    const std::chrono::hh_mm_ss time(whole - date);
+    const std::string text = two_digits(time.hours().count()) + ":" +
+                             two_digits(time.minutes().count()) + ":" +
+                             two_digits(time.seconds().count()) + " UTC";
+    if (moment - from < days(1)) return text;
+    const std::chrono::year_month_day day{std::chrono::sys_days(date)};
+    return std::to_string(int{day.year()}) + "-" + two_digits(unsigned{day.month()}) + "-" +
+           two_digits(unsigned{day.day()}) + " " + text;
 }
 
-std::string fair_text(const Verdict& verdict) {
-    if (verdict.detail == "set aside") {
-        return base::format(verdict.used) + " of " + base::format(verdict.capacity) +
-               " set aside for fixed quotas such as that of " + verdict.scope + ", " +
-               base::format(verdict.bound) + " may be lent, this asks " +
-               base::format(verdict.asks);
-    }
-    return verdict.scope + " holds " + base::format(verdict.used) + " of its fair share of " +
-           base::format_gpus(verdict.bound) + " and asks " + base::format(verdict.asks) + "; " +
-           base::format(verdict.idle) + " of " + base::format(verdict.capacity) + " idle";
+// "3 of 4 tasks"
+std::string tasks_text(const Verdict& verdict) {
+    return std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
+           " tasks";
 }
 
 // "3 of 4 tasks fit in rack r7"
-std::string best_domain(const Verdict& verdict, const std::string& fit) {
+std::string best_domain(const Verdict& verdict) {
     const bool is_group = !verdict.group.empty();
+    const bool is_never = verdict.reason == model::Reason::NeverFits;
     if (verdict.scope.empty()) {
         return "no node " + std::string(is_group ? "with room " : "") + "says in which " +
-               verdict.detail + " it is";
+               verdict.what + " it is";
     }
-    return std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
-           " tasks " + fit + verdict.scope +
-           (is_group ? ", the best left by its other groups" : "");
-}
-
-std::string topology_never(const Verdict& verdict) {
-    const std::string whose = verdict.group.empty() ? "" : ", those of group " + verdict.group;
-    return "asks " + base::format_gpus(verdict.asks) + whose + " in one " + verdict.detail + ": " +
-           best_domain(verdict,
-                       verdict.group.empty() ? "would fit in the best, " : "would fit in ") +
-           (verdict.scope.empty() ? "" : ", when it is empty");
+    const std::string fit =
+        is_never ? (is_group ? " would fit in " : " would fit in the best, ") : " fit in ";
+    return tasks_text(verdict) + fit + verdict.scope +
+           (is_group ? ", the best left by its other groups" : "") +
+           (is_never ? ", when it is empty" : "");
 }
 
 // "its companion driver, which asks 4 CPUs and 16G of memory"
 std::string companion_text(const Verdict& verdict) {
-    if (verdict.tasks_asked == 1) {
-        return "its companion " + verdict.group + ", which asks " + verdict.cause;
-    }
-    return "its " + std::to_string(verdict.tasks_asked) + " companions " + verdict.group +
-           ", each of which asks " + verdict.cause;
-}
-
-std::string never_text(const Verdict& verdict) {
-    if (verdict.detail == "companion") {
-        return "even when they are empty, the nodes have no room for " + companion_text(verdict);
-    }
-    if (verdict.detail == "resource") {
-        const bool is_pods = verdict.cause == model::kPodsResource;
-        return (is_pods ? "nodes take too few pods" : "each task needs " + verdict.cause) + ": " +
-               std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
-               " tasks would fit into the empty pool";
-    }
-    if (verdict.detail == "host resources") {
-        return "no empty node has the CPU and memory this asks beside its GPUs: " +
-               std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
-               " tasks would fit into the empty pool";
-    }
-    if (verdict.detail == "shares") {
-        return "it asks for a share of a GPU, and shares are not kept here: " + verdict.cause;
-    }
-    if (verdict.detail != "gpus" && verdict.detail != "node size") return topology_never(verdict);
-    if (verdict.detail == "node size") return "no node has the GPUs one task of this asks";
-    return "asks " + base::format_gpus(verdict.asks) + ", the pool has " +
-           base::format(verdict.capacity) + ": " + std::to_string(verdict.tasks_fit) + " of " +
-           std::to_string(verdict.tasks_asked) + " tasks would fit when it is empty";
+    const bool is_one = verdict.tasks_asked == 1;
+    return (is_one ? "its companion "
+                   : "its " + std::to_string(verdict.tasks_asked) + " companions ") +
+           verdict.group + (is_one ? ", which asks " : ", each of which asks ") + verdict.what;
 }
 
 std::string idle_text(const Verdict& verdict) {
-    return "asks " + base::format_gpus(verdict.asks) + "; " + base::format(verdict.idle) + " of " +
-           base::format(verdict.capacity) + " idle";
+    return "asks " + format_gpus(verdict.asks) + "; " + format(verdict.idle) + " of " +
+           format(verdict.capacity) + " idle";
 }
+
+bool tells_parts(const Verdict& verdict) { return verdict.memory_asked > model::Bytes{0}; }
 
 // "asks 0.7 of a GPU and 10G of its memory; the best has 0.8 and 5G left, too little memory"
 std::string parts_text(const Verdict& verdict) {
@@ -98,177 +155,120 @@ std::string parts_text(const Verdict& verdict) {
                               : lacks_compute               ? "too little compute"
                               : lacks_memory                ? "too little memory"
                                                             : "each is enough";
-    return "asks " + base::format(verdict.compute_asked) + " of a GPU and " +
-           base::format(verdict.memory_asked) + " of its memory; the best has " +
-           base::format(verdict.compute_left) + " and " + base::format(verdict.memory_left) +
-           " left, " + lacks;
+    return "asks " + format(verdict.compute_asked) + " of a GPU and " +
+           format(verdict.memory_asked) + " of its memory; the best has " +
+           format(verdict.compute_left) + " and " + format(verdict.memory_left) + " left, " + lacks;
 }
 
-// "; 4 GPUs of node n1 are used by others"
-std::string others_text(const Verdict& verdict) {
-    const bool is_host = verdict.reason == Reason::HostResources;
-    const std::string of_host =
-        verdict.cause.empty() ? "CPU or memory" : "CPU, memory or another resource";
-    const std::string what = is_host ? of_host : base::format_gpus(verdict.used);
-    const bool is_one = is_host || verdict.used == base::kWholeGpu;
-    return "; " + what + " of node " + verdict.scope + (is_one ? " is" : " are") +
-           " used by others";
+std::string apart_text(const Verdict& verdict) {
+    if (tells_parts(verdict)) return parts_text(verdict) + ", though all have enough";
+    return idle_text(verdict) + ", but at most " + format(verdict.largest_free) +
+           " together on one node";
 }
 
-bool tells_parts(const Verdict& verdict) { return verdict.memory_asked > model::Bytes{0}; }
-
-std::string kind_text(const Verdict& verdict) {
-    if (verdict.detail == "label") return "no node has " + verdict.cause;
-    if (verdict.detail == "taint") {
-        return "taint " + verdict.cause + " is not tolerated, and no other node would do";
+std::string part(const Verdict& verdict, std::string_view name) {
+    const auto are = [](bool is_one) { return is_one ? "is" : "are"; };
+    const bool is_one_used = verdict.used <= base::kWholeGpu;
+    const bool is_pods = verdict.what == model::kPodsResource;
+    if (name == "scope") return verdict.scope;
+    if (name == "what") return verdict.what;
+    if (name == "what are") return are(verdict.what.find(' ') == std::string::npos);
+    if (name == "group") return verdict.group;
+    if (name == "asks") return format(verdict.asks);
+    if (name == "asks GPUs") return format_gpus(verdict.asks);
+    if (name == "asks are") return are(verdict.asks == base::kWholeGpu);
+    if (name == "used") return format(verdict.used);
+    if (name == "used GPUs") return format_gpus(verdict.used);
+    if (name == "used are") return are(is_one_used);
+    if (name == "bound") return format(verdict.bound);
+    if (name == "bound GPUs") return format_gpus(verdict.bound);
+    if (name == "idle") return format(verdict.idle);
+    if (name == "capacity") return format(verdict.capacity);
+    if (name == "position") return std::to_string(verdict.position);
+    if (name == "tasks") return tasks_text(verdict);
+    if (name == "until") return moment_text(verdict.until.value_or(verdict.at), verdict.at);
+    if (name == "best domain") return best_domain(verdict);
+    if (name == "companion") return companion_text(verdict);
+    if (name == "free") return idle_text(verdict);
+    if (name == "apart") return apart_text(verdict);
+    if (name == "full") {
+        return (tells_parts(verdict) ? parts_text(verdict) : idle_text(verdict)) +
+               ", and nobody may be paused for it";
     }
-    return "no node carries the GPU model or labels it asks for";
-}
-
-// What beside GPUs is missing.
-std::string host_text(const Verdict& verdict) {
-    const std::string idle = idle_text(verdict);
-    if (verdict.detail == "others") return idle + others_text(verdict);
-    if (verdict.detail == "companion") {
-        return idle + ", but the nodes have no room for " + companion_text(verdict);
+    if (name == "each needs") {
+        return is_pods ? "nodes take too few pods" : "each task needs " + verdict.what;
     }
-    if (verdict.detail != "resource") return idle + ", but CPU or memory beside them is taken";
-    if (verdict.cause == model::kPodsResource) return idle + ", on nodes that take no more pods";
-    return idle + "; each task needs " + verdict.cause +
-           ", and too little of it is left beside them";
-}
-
-// What holds the pauses back.
-std::string full_text(const Verdict& verdict) {
-    if (verdict.detail == "preemption delay") return " before its preemption delay has passed";
-    if (verdict.detail == "waste budget") {
-        return " before 00:00 UTC: the unsaved work that pauses may destroy today is spent";
+    if (name == "too little") {
+        return is_pods ? ", on nodes that take no more pods"
+                       : "; each task needs " + verdict.what +
+                             ", and too little of it is left beside them";
     }
-    if (verdict.detail == "minimum run") {
-        const bool is_one = verdict.used <= base::kWholeGpu;
-        return " before " + verdict.cause + ": " + base::format_gpus(verdict.used) +
-               (is_one ? " is held by a job within its minimum run"
-                       : " are held by jobs within their minimum run");
-    }
-    return verdict.detail.empty() ? "" : " on nodes of the kind it asks";
+    BERTH_CHECK(name == "the protected", "a sentence names parts that there are");
+    return is_one_used ? "a job within its minimum run" : "jobs within their minimum run";
 }
 
 }  // namespace
 
 std::string explain_text(const Verdict& verdict) {
-    switch (verdict.reason) {
-        case Reason::Invalid: return "the request cannot be understood: " + verdict.detail;
-        case Reason::NeverFits: return never_text(verdict);
-        case Reason::Held: return "held by a user before it ran; resume it to let it run";
-        case Reason::Dependency: return "waits for another job";
-        case Reason::NotBefore: return "waits for its time";
-        case Reason::Paused: return "paused by a user; resume it to let it run";
-        case Reason::Parked:
-            return "it made no GPU call for long; it wakes on its next one, or when it is resumed";
-        case Reason::QuotaHard: return quota_text(verdict);
-        case Reason::QuotaFair: return fair_text(verdict);
-        case Reason::PriorityAhead:
-            return "would fit, but jobs ahead of it take the room; number " +
-                   std::to_string(verdict.position) + " in " + verdict.scope;
-        case Reason::PoolFull:
-            if (verdict.detail == "others") return idle_text(verdict) + others_text(verdict);
-            return (tells_parts(verdict) ? parts_text(verdict) : idle_text(verdict)) +
-                   ", and nobody may be paused for it" + full_text(verdict);
-        case Reason::Fragmented:
-            if (!verdict.detail.empty()) {
-                return idle_text(verdict) + ", but too little on " + verdict.detail +
-                       ", where its processes are kept";
-            }
-            if (tells_parts(verdict)) return parts_text(verdict) + ", though all have enough";
-            return idle_text(verdict) + ", but at most " + base::format(verdict.largest_free) +
-                   " together on one node";
-        case Reason::Topology:
-            return idle_text(verdict) + ", but not " +
-                   (verdict.group.empty() ? "" : "those of group " + verdict.group + " ") +
-                   "in one " + verdict.detail + ": " + best_domain(verdict, "fit in ");
-        case Reason::ModelMismatch: return kind_text(verdict);
-        case Reason::HostResources: return host_text(verdict);
-        case Reason::Gang:
-            return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) + " of " +
-                   std::to_string(verdict.tasks_asked) + " tasks fit at once";
-        case Reason::Unhealthy:
-            if (verdict.detail == "kept there") {
-                return "its processes are kept on " + verdict.scope +
-                       ", which joins another pool; 10m after it was put in line they are given " +
-                       "up, and it starts anew";
-            }
-            if (verdict.detail == "joins") {
-                return "would fit if nodes such as " + verdict.scope +
-                       ", which join this pool once they are empty, had";
-            }
-            return "would fit if drained or failed nodes such as " + verdict.scope + " were back";
-        case Reason::Reserved:
-            if (verdict.detail == "booking") {
-                return idle_text(verdict) + ", " + format(verdict.bound) +
-                       " of them kept for a gang that has waited longer";
-            }
-            return idle_text(verdict) + " besides those kept for another job";
-        case Reason::WaitingForPause:
-            return "its " + base::format_gpus(verdict.asks) +
-                   (verdict.asks == base::kWholeGpu ? " is" : " are") + " being freed";
-        case Reason::Starting: return "starts now";
-        case Reason::NotYetEvaluated: return "not looked at yet";
+    std::string_view rest = kSentences[static_cast<std::size_t>(verdict.cause)].second;
+    std::string text;
+    for (auto open = rest.find('{'); open != rest.npos; open = rest.find('{')) {
+        const auto close = rest.find('}', open);
+        text += rest.substr(0, open);
+        text += part(verdict, rest.substr(open + 1, close - open - 1));
+        rest.remove_prefix(close + 1);
     }
-    return {};
+    return text.append(rest);
 }
 
 namespace {
 
 std::string above_text(const Verdict& verdict, const std::string& bound) {
-    return base::format(verdict.used) + " held + " + base::format(verdict.asks) +
-           " asked = " + base::format(verdict.used + verdict.asks) + ", above " + bound + " of " +
-           base::format(verdict.bound);
+    return format(verdict.used) + " held + " + format(verdict.asks) +
+           " asked = " + format(verdict.used + verdict.asks) + ", above " + bound + " of " +
+           format(verdict.bound);
+}
+
+std::string lend_text(const Verdict& verdict) {
+    return format(verdict.used + verdict.bound) + " free - " + format(verdict.used) +
+           " set aside = " + format(verdict.bound) + " to lend, below the " + format(verdict.asks) +
+           " asked";
+}
+
+// "4 asked - 3 idle = 1 short"; empty where there is enough.
+template <typename Amount>
+std::string short_text(Amount asked, Amount there, const std::string& of, const char* where) {
+    if (asked <= there) return {};
+    return format(asked) + of + " asked - " + format(there) + " " + where + " = " +
+           format(asked - there) + " short";
 }
 
 std::string shortage_text(const Verdict& verdict) {
-    const auto line = [](const auto& asked, const auto& left, const std::string& of) {
-        return base::format(asked) + of + " asked - " + base::format(left) +
-               " left = " + base::format(asked - left) + " short";
-    };
-    if (verdict.memory_left < verdict.memory_asked) {
-        return line(verdict.memory_asked, verdict.memory_left, " of memory");
-    }
-    if (verdict.compute_asked <= verdict.compute_left) return {};
-    return line(verdict.compute_asked, verdict.compute_left, " of compute");
+    if (!tells_parts(verdict)) return short_text(verdict.asks, verdict.idle, "", "idle");
+    std::string text = short_text(verdict.memory_asked, verdict.memory_left, " of memory", "left");
+    if (!text.empty()) return text;
+    return short_text(verdict.compute_asked, verdict.compute_left, " of compute", "left");
 }
 
-std::string short_text(std::int64_t asked, std::int64_t there, const std::string& where) {
-    return std::to_string(asked) + " tasks asked - " + std::to_string(there) + " " + where + " = " +
-           std::to_string(asked - there) + " short";
+std::string tasks_short(const Verdict& verdict, const std::string& where) {
+    return std::to_string(verdict.tasks_asked) + " tasks asked - " +
+           std::to_string(verdict.tasks_fit) + " " + where + " = " +
+           std::to_string(verdict.tasks_asked - verdict.tasks_fit) + " short";
 }
 
 }  // namespace
 
 std::string arithmetic_text(const Verdict& verdict) {
-    switch (verdict.reason) {
-        case Reason::QuotaHard:
-            return above_text(verdict, verdict.detail == "quota" ? "the quota for work that stays"
-                                                                 : "the " + verdict.detail);
-        case Reason::QuotaFair:
-            if (verdict.detail != "set aside") return above_text(verdict, "the fair share");
-            return base::format(verdict.used + verdict.bound) + " free - " +
-                   base::format(verdict.used) + " set aside = " + base::format(verdict.bound) +
-                   " to lend, below the " + base::format(verdict.asks) + " asked";
-        case Reason::NeverFits:
-            if (verdict.detail == "node size" || verdict.detail == "companion") return {};
-            return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit when it is empty");
-        case Reason::Gang: return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit");
-        case Reason::Fragmented: return tells_parts(verdict) ? shortage_text(verdict) : "";
-        case Reason::PoolFull:
-            if (tells_parts(verdict)) return shortage_text(verdict);
-            [[fallthrough]];
-        case Reason::Reserved:
-        case Reason::Unhealthy:
-            if (verdict.idle >= verdict.asks) return {};
-            return base::format(verdict.asks) + " asked - " + base::format(verdict.idle) +
-                   " idle = " + base::format(verdict.asks - verdict.idle) + " short";
-        default: return {};
+    if (verdict.cause == Cause::LimitReached) return above_text(verdict, "the limit");
+    if (verdict.cause == Cause::FixedQuotaReached) return above_text(verdict, "the fixed quota");
+    if (verdict.cause == Cause::NonPreemptibleQuotaReached) {
+        return above_text(verdict, "the quota for work that stays");
     }
+    if (verdict.cause == Cause::AboveFairShare) return above_text(verdict, "the fair share");
+    if (verdict.cause == Cause::SetAsideForFixedQuotas) return lend_text(verdict);
+    if (verdict.cause == Cause::GangDoesNotFit) return tasks_short(verdict, "that fit");
+    if (verdict.reason == model::Reason::PoolFull) return shortage_text(verdict);
+    return {};
 }
 
 }  // namespace berth::scheduling

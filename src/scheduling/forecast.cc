@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/gang.h"
 #include "scheduling/decide.h"
 #include "scheduling/node_moves.h"
+#include "scheduling/plan_apply.h"
 
 namespace berth::scheduling {
 namespace {
@@ -19,6 +19,7 @@ using base::JobId;
 using cluster::Cluster;
 using cluster::Job;
 using model::Duration;
+using model::Evidence;
 using model::Plan;
 using model::TimePoint;
 
@@ -30,7 +31,7 @@ class Future {
     Future(Cluster cluster, const model::Policy& policy, TimePoint now, const Pace& pace)
         : cluster_(std::move(cluster)), policy_(policy), now_(now), pace_(pace) {
         for (const auto& [id, job] : cluster_.jobs()) {
-            if (job.active > 0) end_at(id, now + pace.work(id));
+            if (job.active > 0) end_in(id, pace.work(id));
             if (job.is_releasing()) leaving_.insert({now + pace.pause, id});
         }
     }
@@ -53,7 +54,7 @@ class Future {
             }
             now_ = *next;
             let_leave();
-            let_end();
+            let_end(forecast);
         }
         return forecast;
     }
@@ -61,9 +62,10 @@ class Future {
   private:
     using Agenda = std::set<std::pair<TimePoint, JobId>>;
 
-    void end_at(JobId id, TimePoint time) {
-        ends_[id] = time;
-        ending_.insert({time, id});
+    void end_in(JobId id, std::optional<Duration> work) {
+        if (!work) return;
+        ends_[id] = now_ + *work;
+        ending_.insert({now_ + *work, id});
     }
 
     std::optional<TimePoint> next_change(const Plan& plan) const {
@@ -89,7 +91,7 @@ class Future {
         }
     }
 
-    void let_end() {
+    void let_end(Forecast& forecast) {
         for (; !ending_.empty() && ending_.begin()->first <= now_; ending_.erase(ending_.begin())) {
             const JobId id = ending_.begin()->second;
             std::vector<int> ranks;
@@ -98,43 +100,29 @@ class Future {
             if (cluster_.job(id).hold) cluster_.drop_hold(id);
             cluster_.remove_job(id);
             ends_.erase(id);
+            forecast.ends.emplace_back(now_, id);
         }
-    }
-
-    base::PoolId pool_of(JobId job, const std::vector<model::TaskPlacement>& tasks) const {
-        return cluster::pool_of(cluster_, cluster_.job(job), tasks);
     }
 
     void carry_out(const Plan& plan, Forecast& forecast) {
-        for (const JobId job : plan.dropped) cluster_.drop_hold(job);
-        for (const model::Pause& pause : plan.pauses) leave(pause.job, pause.tasks);
-        for (const model::Move& move : plan.moves) {
-            leave(move.job, cluster_.job(move.job).ranks());
-        }
+        std::set<JobId> begin;  // the others grow
         for (const model::Start& start : plan.starts) {
-            if (cluster_.job(start.job).hold) cluster_.drop_hold(start.job);
-            const bool is_new = cluster_.job(start.job).active == 0;
-            cluster_.place(start.job, pool_of(start.job, start.tasks), start.tasks);
-            if (!is_new) continue;
-            cluster_.set_started(start.job, now_);
-            forecast.starts.emplace(start.job, now_);
-            const auto rest = work_left_.find(start.job);
-            end_at(start.job,
-                   now_ + (rest == work_left_.end() ? pace_.work(start.job) : rest->second));
+            if (cluster_.job(start.job).active == 0) begin.insert(start.job);
         }
-        if (!policy_.sticky_plans) return;
-        const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
-        for (const model::Reservation& reservation : plan.reservations) {
-            const base::PoolId pool = pool_of(reservation.job, reservation.tasks);
-            cluster_.hold(reservation.job, pool, reservation.tasks, deadline, reservation.rule);
-        }
-        for (const model::Move& move : plan.moves) {
-            cluster_.hold(move.job, pool_of(move.job, move.tasks), move.tasks, deadline, move.rule);
+        std::optional<TimePoint> held_until = now_ + policy_.pause_grace + policy_.hold;
+        if (!policy_.sticky_plans) held_until.reset();
+        scheduling::carry_out(cluster_, plan, held_until);
+        for (const model::Pause& pause : plan.pauses) leave(pause.job);
+        for (const model::Move& move : plan.moves) leave(move.job);
+        for (const JobId job : begin) {
+            cluster_.set_started(job, now_);
+            forecast.starts.emplace(job, now_);
+            const auto rest = work_left_.find(job);
+            end_in(job, rest == work_left_.end() ? pace_.work(job) : rest->second);
         }
     }
 
-    void leave(JobId id, std::span<const int> ranks) {
-        cluster_.release(id, ranks);
+    void leave(JobId id) {
         cluster_.set_paused(id, now_);
         leaving_.insert({now_ + pace_.pause, id});
         const auto end = ends_.find(id);
@@ -154,6 +142,44 @@ class Future {
     std::map<JobId, Duration> work_left_;  // of those paused meanwhile
 };
 
+// A slower pace can start a job earlier: others stay away longer too.
+model::StartEstimate band(std::span<const Forecast, 3> forecasts, JobId job, TimePoint until) {
+    std::array<std::optional<TimePoint>, 3> starts;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const auto found = forecasts[i].starts.find(job);
+        if (found != forecasts[i].starts.end()) {
+            starts[i] = found->second;
+        } else {
+            until = std::min(until, forecasts[i].until);
+        }
+    }
+    std::ranges::sort(starts, [](const auto& a, const auto& b) { return a && (!b || *a < *b); });
+    return {starts[0], starts[1], starts[2], until};
+}
+
+void depend_on(model::StartEstimate& estimate, JobId job, const model::RunTime& run) {
+    estimate.after = job;
+    estimate.has_run = run.has_run;
+    estimate.evidence = run.evidence;
+}
+
+// The only job that ends when it starts.
+void add_cause(model::StartEstimate& estimate, const Forecast& forecast, const Work& work) {
+    const auto at = std::ranges::equal_range(forecast.ends, *estimate.expected, {},
+                                             &std::pair<TimePoint, JobId>::first);
+    if (at.size() == 1) depend_on(estimate, at.begin()->second, work(at.begin()->second));
+}
+
+// The last job that ends before it starts and of which nothing is known.
+void add_doubt(model::StartEstimate& estimate, const Forecast& guess, JobId job, const Work& work) {
+    const auto start = guess.starts.find(job);
+    if (start == guess.starts.end()) return;
+    for (const auto& [at, ended] : guess.ends) {
+        const model::RunTime run = work(ended);
+        if (at <= start->second && run.evidence == Evidence::None) depend_on(estimate, ended, run);
+    }
+}
+
 }  // namespace
 
 ForecastBounds bounds_for(const Cluster& cluster) {
@@ -171,38 +197,47 @@ Forecast forecast(Cluster cluster, const model::Policy& policy, TimePoint now, c
 
 std::map<JobId, model::StartEstimate> estimate_starts(const Cluster& cluster,
                                                       const model::Policy& policy, TimePoint now,
-                                                      const std::function<Duration(JobId)>& work,
+                                                      const Work& work,
                                                       const ForecastBounds& bounds,
                                                       std::span<const JobId> wanted) {
     std::array<Forecast, 3> forecasts;  // half, as expected, double
     for (std::size_t i = 0; i < forecasts.size(); ++i) {
         const std::int64_t doublings = std::int64_t{1} << i;
-        const Pace pace{[&](JobId job) { return Duration{work(job).count() * doublings / 2}; },
-                        policy.pause_grace * (doublings / 2) / 2};
+        const auto known = [&](JobId job) -> std::optional<Duration> {
+            const model::RunTime run = work(job);
+            if (run.evidence == Evidence::None) return {};
+            return run.left * doublings / 2;
+        };
+        const Pace pace{known, policy.pause_grace * (doublings / 2) / 2};
         forecasts[i] = forecast(cluster, policy, now, pace, bounds, wanted);
     }
     std::map<JobId, model::StartEstimate> estimates;
+    std::vector<JobId> missing;
     for (const JobId job : wanted) {
-        // A slower pace can start a job earlier: others stay away longer too.
-        std::array<std::optional<TimePoint>, 3> starts;
-        TimePoint until = now + bounds.horizon;
-        for (std::size_t i = 0; i < starts.size(); ++i) {
-            const auto found = forecasts[i].starts.find(job);
-            if (found != forecasts[i].starts.end()) {
-                starts[i] = found->second;
-            } else {
-                until = std::min(until, forecasts[i].until);
-            }
-        }
-        std::ranges::sort(starts,
-                          [](const auto& a, const auto& b) { return a && (!b || *a < *b); });
-        estimates[job] = {starts[0], starts[1], starts[2], until};
+        estimates[job] = band(forecasts, job, now + bounds.horizon);
+        if (estimates[job].expected) add_cause(estimates[job], forecasts[1], work);
+        if (!estimates[job].optimistic) missing.push_back(job);
     }
+    const auto is_unknown = [&](const auto& entry) {
+        return work(entry.first).evidence == Evidence::None;
+    };
+    if (missing.empty() || std::ranges::none_of(cluster.jobs(), is_unknown)) return estimates;
+    const Pace guessed{[&](JobId job) { return work(job).left; }, policy.pause_grace / 2};
+    const Forecast guess = forecast(cluster, policy, now, guessed, bounds, missing);
+    for (const JobId job : missing) add_doubt(estimates[job], guess, job, work);
     return estimates;
 }
 
-std::string estimate_text(const model::StartEstimate& estimate, TimePoint now) {
+std::string estimate_text(const model::StartEstimate& estimate, TimePoint now,
+                          const std::function<std::string(JobId)>& name_of) {
     const auto in = [&](TimePoint time) { return base::format(std::max(time - now, Duration{0})); };
+    if (estimate.evidence == Evidence::None) {
+        const std::string run = estimate.has_run > Duration{0}
+                                    ? "has run " + base::format(estimate.has_run)
+                                    : "has not run yet";
+        return "unknown: depends on " + name_of(estimate.after) + ", which " + run +
+               ", and too few jobs like it have ended";
+    }
     const std::string bound = in(estimate.until);
     if (!estimate.optimistic) return "does not start within " + bound;
     if (!estimate.expected)
@@ -210,7 +245,9 @@ std::string estimate_text(const model::StartEstimate& estimate, TimePoint now) {
                " as things go";
     const std::string band = in(*estimate.optimistic) + " to " +
                              (estimate.pessimistic ? in(*estimate.pessimistic) : "over " + bound);
-    return "starts in " + in(*estimate.expected) + " (" + band + ")";
+    const std::string when =
+        estimate.after.is_valid() ? ", when " + name_of(estimate.after) + " ends" : "";
+    return "starts in " + in(*estimate.expected) + " (" + band + ")" + when;
 }
 
 }  // namespace berth::scheduling

@@ -6,13 +6,16 @@
 // Nobody submits, cancels or fails meanwhile.
 //
 // Guarantees: the same input gives the same answer. Cost: at most bounds.decisions decisions for
-// each of the three paces of an estimate.
+// each of the three paces of an estimate, and of a fourth where evidence is missing.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cluster/cluster.h"
 #include "model/policy.h"
@@ -22,8 +25,9 @@ namespace berth::scheduling {
 
 // How fast things go.
 struct Pace {
-    // How long a job has still to run, counted from now when it runs, else from its next start.
-    std::function<model::Duration(base::JobId)> work;
+    // How long a job has still to run, counted from now when it runs, else from its next start;
+    // nothing: it never ends.
+    std::function<std::optional<model::Duration>(base::JobId)> work;
     model::Duration pause{0};  // how long a job takes to save and leave
 };
 
@@ -36,6 +40,7 @@ ForecastBounds bounds_for(const cluster::Cluster& cluster);
 
 struct Forecast {
     std::map<base::JobId, model::TimePoint> starts;  // of jobs that held nothing
+    std::vector<std::pair<model::TimePoint, base::JobId>> ends;  // in order
     model::TimePoint until;  // how far it looked
 };
 // `wanted`: stops when all of these have started.
@@ -44,13 +49,17 @@ Forecast forecast(cluster::Cluster cluster, const model::Policy& policy, model::
                   std::span<const base::JobId> wanted);
 
 // By job. `work` is the expectation; the band halves and doubles it, and lets a pause take no time
-// or all of its grace.
-std::map<base::JobId, model::StartEstimate> estimate_starts(
-    const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
-    const std::function<model::Duration(base::JobId)>& work, const ForecastBounds& bounds,
-    std::span<const base::JobId> wanted);
+// or all of its grace. Jobs of which nothing is known never end; what starts only if they do has no
+// times.
+using Work = std::function<model::RunTime(base::JobId)>;
+std::map<base::JobId, model::StartEstimate> estimate_starts(const cluster::Cluster& cluster,
+                                                            const model::Policy& policy,
+                                                            model::TimePoint now, const Work& work,
+                                                            const ForecastBounds& bounds,
+                                                            std::span<const base::JobId> wanted);
 
-// "starts in 20m (10m to 40m)", "does not start within 7d".
-std::string estimate_text(const model::StartEstimate& estimate, model::TimePoint now);
+// "starts in 20m (10m to 40m), when sweep ends", "does not start within 7d". `name_of` names a job.
+std::string estimate_text(const model::StartEstimate& estimate, model::TimePoint now,
+                          const std::function<std::string(base::JobId)>& name_of);
 
 }  // namespace berth::scheduling

@@ -13,6 +13,7 @@ namespace {
 
 using cluster::Cluster;
 using cluster::Job;
+using model::Cause;
 using model::Reason;
 
 constexpr std::size_t kJobsMax = 16;
@@ -33,7 +34,7 @@ std::vector<JobId> users_of(const Cluster& cluster, base::PoolId pool,
     std::vector<std::pair<MilliGpu, JobId>> users;
     for (const auto& [id, job] : cluster.jobs()) {
         if (job.active == 0 || job.pool != pool || !is_below(cluster, job.project, top)) continue;
-        if (verdict.detail == "quota" && job.preemptible) continue;
+        if (verdict.cause == Cause::NonPreemptibleQuotaReached && job.preemptible) continue;
         users.emplace_back(job.held(Job::Leaving::Ignored), id);
     }
     std::ranges::sort(users);

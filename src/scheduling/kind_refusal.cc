@@ -7,6 +7,8 @@
 namespace berth::scheduling {
 namespace {
 
+using model::Cause;
+
 // The first term of each way to satisfy the filter that holds for none of the nodes, and so for all
 // ways; nothing where some way could be satisfied by each term apart.
 std::string lacking_labels(const cluster::Shape& shape, const std::vector<model::Node>& nodes) {
@@ -46,27 +48,26 @@ KindRefusal kind_refusal(const PoolView& view, ShapeId id) {
         if (!view.has_for_good(at)) continue;
         model::Node node = view.cluster.description(at);
         if (!node.shares_lack.empty() && shape.shares() && cluster::is_of_kind(shape, node))
-            return {model::Reason::NeverFits, "shares", node.shares_lack};
+            return {Cause::SharesNotKept, node.shares_lack};
         is_any_large_enough |=
             node.gpus >= shape.request.gpus && model::share_of(shape.request, node).has_value();
         if (cluster::is_of_kind(anywhere, node)) with_gpus.push_back(std::move(node));
     }
     if (std::string lacking = lacking_labels(shape, with_gpus);
         !with_gpus.empty() && !lacking.empty()) {
-        return {model::Reason::ModelMismatch, "label", std::move(lacking)};
+        return {Cause::NoNodeWithLabel, std::move(lacking)};
     }
     for (const model::Node& node : with_gpus) {
         const model::Taint* taint = model::not_tolerated(node.taints, shape.tolerations);
         const bool is_labelled = cluster::carries(node.labels, shape.labels) &&
                                  model::satisfies(node.name, node.labels, shape.filter);
         if (is_labelled && taint != nullptr) {
-            return {model::Reason::ModelMismatch, "taint", format(*taint)};
+            return {Cause::TaintNotTolerated, format(*taint)};
         }
     }
     const bool asks_for_kind =
         !shape.gpu_model.empty() || !shape.labels.empty() || !shape.filter.any_of.empty();
-    if (asks_for_kind && is_any_large_enough) return {model::Reason::ModelMismatch, "node kind"};
-    return {model::Reason::NeverFits, "node size"};
+    return {asks_for_kind && is_any_large_enough ? Cause::NoNodeOfKind : Cause::NeverFitsNode};
 }
 
 }  // namespace berth::scheduling

@@ -15,10 +15,8 @@
 namespace berth::scheduling {
 
 struct KindRefusal {
-    model::Reason reason = model::Reason::NeverFits;
-    std::string detail;  // "shares", "label", "taint", "node kind" or "node size"
-    // Of "shares": what the first such node lacks; of "label" and "taint": that, as text.
-    std::string cause = {};
+    model::Cause cause;
+    std::string what = {};  // the first such node lacks for shares; the label or taint, as text
 };
 
 KindRefusal kind_refusal(const PoolView& view, ShapeId shape);

@@ -2,11 +2,10 @@
 #include "scheduling/order_price.h"
 
 #include "scheduling/bookings.h"
+#include "scheduling/held_back.h"
 #include "scheduling/pieces.h"
 #include "scheduling/place.h"
-#include "scheduling/preemption_delay.h"
 #include "scheduling/victims.h"
-#include "scheduling/waste_budget.h"
 
 namespace berth::scheduling {
 namespace {
@@ -15,14 +14,14 @@ using cluster::Job;
 using model::HeldBackBy;
 using model::OrderPrice;
 
-struct HeldBack {
+struct Answer {
     HeldBackBy by = HeldBackBy::Nothing;
     std::optional<TimePoint> until;
     JobId candidate;  // when it is another one than the last in order
 };
 
 // Asked now, then at each moment at which a minimum run ends, until it finds somebody.
-HeldBack by_search(PoolView& view, const Beneficiary& beneficiary) {
+Answer by_search(PoolView& view, const Beneficiary& beneficiary) {
     const TimePoint now = view.now;
     VictimSearch search;
     for (int look = 0; look < kLooksMax; ++look) {
@@ -40,13 +39,13 @@ HeldBack by_search(PoolView& view, const Beneficiary& beneficiary) {
 }
 
 // In the order in which a decision asks: preemption.cc.
-HeldBack held_back(PoolView& view, const Job& job, const Job& last) {
+Answer answer_for(PoolView& view, const Job& job, const Job& last) {
     if (last.precedence() >= job.precedence_in_line()) return {HeldBackBy::Order, {}, {}};
-    if (const auto until = delayed_until(view, job)) return {HeldBackBy::Delay, until, {}};
     const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()),
                                   model::Rule::Preempt, home_of(job)};
-    if (is_waste_spent(view, view.wasted_gpu_ms) && is_wasteful(view, beneficiary)) {
-        return {HeldBackBy::WasteBudget, waste_renewal(view.now), {}};
+    if (const auto wait = must_wait(view, beneficiary)) {
+        const bool is_delay = wait->cause == model::Cause::PreemptionDelay;
+        return {is_delay ? HeldBackBy::Delay : HeldBackBy::WasteBudget, wait->until, {}};
     }
     const cluster::Trial trial(view.cluster);
     NodeSeats seats;
@@ -71,7 +70,7 @@ std::optional<OrderPrice> order_price(cluster::Cluster& cluster, const model::Po
     const JobId last = victims.begin()->job;
     if (cluster.job(last).priority > job.priority) return {};
     PoolView view = view_pool(cluster, policy, now, pool);
-    const HeldBack held = held_back(view, job, cluster.job(last));
+    const Answer held = answer_for(view, job, cluster.job(last));
     const Job& candidate = cluster.job(held.candidate.is_valid() ? held.candidate : last);
     const model::PauseCost cost = pause_cost(candidate, candidate.held(), now);
     return OrderPrice{.candidate = candidate.id,

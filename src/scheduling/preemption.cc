@@ -5,8 +5,8 @@
 
 #include "scheduling/allocate.h"
 #include "scheduling/contest.h"
+#include "scheduling/held_back.h"
 #include "scheduling/place.h"
-#include "scheduling/preemption_delay.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
 #include "scheduling/waste_budget.h"
@@ -59,8 +59,8 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
     const bool may_take =
         rule == Rule::Preempt || may_reclaim(view, job.project, job.preemptible, amount);
     if (!may_take) return {};
-    if (const auto until = must_wait_until(view, beneficiary)) {
-        decision_.wake_at(*until);
+    if (const auto wait = must_wait(view, beneficiary)) {
+        decision_.wake_at(wait->until);
         return {};
     }
     Changed changed = pause_victims(view, beneficiary, opening.which());
@@ -75,15 +75,6 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
         }
     }
     return changed;
-}
-
-// Until when no work may be paused for it, whatever its rights.
-std::optional<TimePoint> Preemption::must_wait_until(const PoolView& view,
-                                                     const Beneficiary& beneficiary) const {
-    if (const auto until = delayed_until(view, beneficiary.job)) return until;
-    const bool is_spent = is_waste_spent(view, view.wasted_gpu_ms);
-    if (is_spent && is_wasteful(view, beneficiary)) return waste_renewal(decision_.now());
-    return {};
 }
 
 Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& beneficiary,

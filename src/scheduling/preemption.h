@@ -36,8 +36,6 @@ class Preemption {
     Changed pause_victims(const PoolView& view, const Beneficiary& beneficiary,
                           const std::optional<std::uint64_t>& opened);
     Changed drop_promises(const PoolView& view, const Beneficiary& beneficiary);
-    std::optional<TimePoint> must_wait_until(const PoolView& view,
-                                             const Beneficiary& beneficiary) const;
     void note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
                         const VictimSearch& search, const Eviction& eviction);
     Eviction find_victims(const PoolView& view, const Beneficiary& beneficiary);

@@ -12,7 +12,11 @@
 namespace berth::scheduling {
 
 // From when on somebody may be paused for it; none when that is so already.
-std::optional<TimePoint> delayed_until(const PoolView& view, const cluster::Job& job);
+std::optional<TimePoint> delayed_until(const cluster::Cluster& cluster, const cluster::Job& job,
+                                       TimePoint now);
+inline std::optional<TimePoint> delayed_until(const PoolView& view, const cluster::Job& job) {
+    return delayed_until(view.cluster, job, view.now);
+}
 
 // Whether jobs of its lane that are younger may be past their delay although it is not: only a
 // pause of its own can make it so.

@@ -6,6 +6,8 @@
 namespace berth::scheduling {
 namespace {
 
+using model::Cause;
+
 bool is_fixed(const PoolView& view, ProjectId project) {
     return view.claim(project).rights.kind == model::QuotaKind::Fixed;
 }
@@ -61,7 +63,9 @@ std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, Mi
                                   ? room_of_pool(view)
                                   : view.claim(roof).limit - view.allocated(roof);
         const MilliGpu lendable = std::max(room - aside.total, MilliGpu{0});
-        if (amount > lendable) return Denial{Gate::SetAside, aside.owner, aside.total, lendable};
+        if (amount > lendable) {
+            return Denial{Cause::SetAsideForFixedQuotas, aside.owner, aside.total, lendable};
+        }
     }
     return {};
 }
@@ -85,10 +89,12 @@ std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, 
     for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {
         const cluster::Claim& claim = view.claim(at);
         if (claim.usage.allocated + amount > claim.limit) {
-            return Denial{Gate::Limit, at, claim.usage.allocated, claim.limit};
+            const Cause cause = is_fixed(view, at) ? Cause::FixedQuotaReached : Cause::LimitReached;
+            return Denial{cause, at, claim.usage.allocated, claim.limit};
         }
         if (!job.preemptible && claim.usage.not_preemptible + amount > claim.quota) {
-            return Denial{Gate::Quota, at, claim.usage.not_preemptible, claim.quota};
+            return Denial{Cause::NonPreemptibleQuotaReached, at, claim.usage.not_preemptible,
+                          claim.quota};
         }
     }
     if (!view.cluster.pool(view.pool).has_fixed_quota) return {};

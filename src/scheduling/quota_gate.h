@@ -9,17 +9,16 @@
 
 #include <optional>
 
+#include "model/verdict.h"
 #include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
 
-enum class Gate { Limit, Quota, SetAside };
-
 struct Denial {
-    Gate gate = Gate::Limit;
-    ProjectId at;          // the tree node that refuses; for SetAside the owner of most of it
-    MilliGpu used{0};   // there; for SetAside all that is set aside
-    MilliGpu bound{0};  // there; for SetAside what may still be lent
+    model::Cause cause = model::Cause::LimitReached;
+    ProjectId at;  // the tree node that refuses; of what is set aside the owner of most of it
+    MilliGpu used{0};  // there; or all that is set aside
+    MilliGpu bound{0};  // there; or what may still be lent
 };
 
 // Whether work that cannot be paused would stand above a quota: pausing others changes nothing.

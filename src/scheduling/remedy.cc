@@ -21,7 +21,6 @@ using model::Remedy;
 using model::RemedyKind;
 using model::Verdict;
 
-constexpr int kWakeupsTried = 3;
 constexpr int kNodesTried = 8;
 constexpr int kDoublings = 3;
 constexpr std::int64_t kRemedyWork = 1'000'000;  // jobs and nodes looked at by all tries together
@@ -47,10 +46,21 @@ model::Entitlement& rights_of(model::Project& project, const std::string& pool) 
     return project.pools.try_emplace(pool, model::rights_in(project, pool)).first->second;
 }
 
+// The job asks something else, and is otherwise as it was.
+void change_request(Cluster& cluster, const Job& job, const model::JobSpec& spec) {
+    const Job before = job;
+    if (before.hold) cluster.drop_hold(before.id);
+    cluster.remove_job(before.id);
+    cluster.add_job(before.id, spec, before.created);
+    cluster.set_paused(before.id, before.last_pause);
+    cluster::note_attained(cluster, before.id, before.attained.gpu_ms, before.attained.counted);
+    cluster.set_started(before.id, before.last_start);
+}
+
 // The change itself, on a copy.
-void apply(Cluster& cluster, const Remedy& remedy, const Job& job, model::TimePoint now) {
+void apply(Cluster& cluster, const Remedy& remedy, const Job& job, const model::JobSpec& spec,
+           model::TimePoint now) {
     switch (remedy.kind) {
-        case RemedyKind::Wait: return;
         case RemedyKind::Resume:
             cluster.set_waiting(job.id, now);
             cluster.set_parked(job.id, false);
@@ -75,19 +85,8 @@ void apply(Cluster& cluster, const Remedy& remedy, const Job& job, model::TimePo
             return;
         case RemedyKind::Apart:
         case RemedyKind::AskLess:
-        case RemedyKind::AnyKind: {
-            const model::JobSpec spec = asked_instead(cluster, remedy, job);
-            const model::TimePoint created = job.created;
-            const model::TimePoint last_start = job.last_start;
-            const model::TimePoint last_pause = job.last_pause;
-            const cluster::Attained attained = job.attained;
-            if (job.hold) cluster.drop_hold(job.id);
-            cluster.remove_job(job.id);
-            cluster.add_job(job.id, spec, created);
-            cluster.set_paused(job.id, last_pause);
-            cluster::note_attained(cluster, job.id, attained.gpu_ms, attained.counted);
-            return cluster.set_started(job.id, last_start);
-        }
+        case RemedyKind::AnyKind:
+            return change_request(cluster, cluster.job(job.id), asked_instead(remedy, spec));
         case RemedyKind::MoreGpus: return cluster.set_node(added_node(cluster, remedy, job));
     }
 }
@@ -95,11 +94,12 @@ void apply(Cluster& cluster, const Remedy& remedy, const Job& job, model::TimePo
 class RemedySearch {
   public:
     RemedySearch(const Cluster& cluster, const model::Policy& policy, model::TimePoint now,
-                 const Verdict& verdict, int tries)
+                 const Verdict& verdict, const model::JobSpec& spec, int tries)
         : cluster_(cluster),
           policy_(policy),
           now_(now),
           verdict_(verdict),
+          spec_(spec),
           job_(cluster.job(verdict.job)),
           pool_(cluster.pools_of(job_).front()),
           tries_(tries) {}
@@ -108,49 +108,41 @@ class RemedySearch {
     std::optional<Remedy> run() {
         Cluster copy = cluster_;
         move_nodes(copy);
-        const Plan plan = decide(copy, policy_, now_);
-        if (is_served(plan, copy.job(job_.id))) return {};
-        auto found = first_of_reason(plan);
+        if (is_served(decide(copy, policy_, now_), copy.job(job_.id))) return {};
+        std::optional<Remedy> found;
+        for (const Try next : tries_against(verdict_.reason)) {
+            if ((found = (this->*next)())) break;
+        }
         return tries_ > 0 ? found : std::nullopt;
     }
 
   private:
-    std::optional<Remedy> first_of_reason(const Plan& plan) {
-        switch (verdict_.reason) {
+    // What could help against each reason, the cheapest first.
+    using Try = std::optional<Remedy> (RemedySearch::*)();
+    static std::vector<Try> tries_against(Reason reason) {
+        using S = RemedySearch;
+        switch (reason) {
             case Reason::Held:
             case Reason::Parked:
-            case Reason::Paused: return resume();
+            case Reason::Paused: return {&S::resume};
             case Reason::NeverFits:
             case Reason::ModelMismatch:
-                if (auto found = apart()) return found;
-                if (auto found = ask_less()) return found;
-                if (auto found = any_kind()) return found;
-                return more_gpus();
-            case Reason::QuotaHard:
-                if (auto found = raise_bound()) return found;
-                return end_or_less();
+                return {&S::apart, &S::ask_less, &S::any_kind, &S::more_gpus};
+            case Reason::QuotaHard: return {&S::raise_bound, &S::jobs_end, &S::ask_less};
             case Reason::QuotaFair:
-                if (auto found = wait(plan)) return found;
-                if (auto found = node_back()) return found;
-                if (auto found = raise_quota()) return found;
-                if (auto found = end_or_less()) return found;
-                return more_gpus();
+                return {&S::node_back, &S::raise_quota, &S::jobs_end, &S::ask_less, &S::more_gpus};
             default:
-                if (auto found = wait(plan)) return found;
-                if (auto found = node_back()) return found;
-                if (auto found = apart()) return found;
-                if (auto found = end_or_less()) return found;
-                if (auto found = any_kind()) return found;
-                return more_gpus();
+                return {&S::node_back, &S::apart,    &S::jobs_end,
+                        &S::ask_less,  &S::any_kind, &S::more_gpus};
         }
     }
 
-    bool helps(const Remedy& remedy, std::optional<model::TimePoint> at = {}) {
+    bool helps(const Remedy& remedy) {
         if (--tries_ <= 0) return false;
         Cluster copy = cluster_;
-        apply(copy, remedy, job_, now_);
+        apply(copy, remedy, job_, spec_, now_);
         move_nodes(copy);
-        return is_served(decide(copy, policy_, at.value_or(now_)), copy.job(job_.id));
+        return is_served(decide(copy, policy_, now_), copy.job(job_.id));
     }
 
     std::optional<Remedy> if_it_helps(Remedy remedy) {
@@ -171,22 +163,6 @@ class RemedySearch {
 
     std::optional<Remedy> resume() { return if_it_helps({.kind = RemedyKind::Resume}); }
 
-    std::optional<Remedy> wait(const Plan& plan) {
-        std::optional<model::TimePoint> at = plan.next_wakeup;
-        for (int i = 0; i < kWakeupsTried && at && *at > now_; ++i) {
-            if (--tries_ <= 0) return {};
-            Cluster copy = cluster_;
-            move_nodes(copy);
-            const Plan later = decide(copy, policy_, *at);
-            if (is_served(later, copy.job(job_.id))) {
-                return Remedy{.kind = RemedyKind::Wait, .at = *at};
-            }
-            if (later.next_wakeup && *later.next_wakeup <= *at) return {};
-            at = later.next_wakeup;
-        }
-        return {};
-    }
-
     std::optional<Remedy> node_back() {
         int tried = 0;
         const auto nodes = cluster_.nodes();
@@ -201,9 +177,9 @@ class RemedySearch {
     }
 
     std::optional<Remedy> raise_bound() {
-        const auto kind =
-            verdict_.detail == "limit" ? RemedyKind::RaiseLimit : RemedyKind::RaiseQuota;
-        return raise(kind, verdict_.scope, verdict_.bound, verdict_.used + verdict_.asks);
+        const bool is_limit = verdict_.cause == model::Cause::LimitReached;
+        return raise(is_limit ? RemedyKind::RaiseLimit : RemedyKind::RaiseQuota, verdict_.scope,
+                     verdict_.bound, verdict_.used + verdict_.asks);
     }
 
     // So that it may take back what was lent.
@@ -224,18 +200,30 @@ class RemedySearch {
         const auto with = [&](std::int64_t units) {
             return Remedy{.kind = kind, .name = project, .gpus = {units * unit}};
         };
+        const std::int64_t most = most_of(kind, cluster_.find_project(project)).value / unit;
         std::int64_t failing = from.value / unit;
-        std::int64_t helping = to.value / unit;
-        for (int i = 0; !helps(with(helping)); ++i) {
-            if (i == kDoublings) return {};
-            helping += std::exchange(failing, helping) == 0 ? 1 : verdict_.asks.value / unit << i;
+        std::int64_t helping = std::min(to.value / unit, most);
+        for (int i = 0; helping <= failing || !helps(with(helping)); ++i) {
+            if (i == kDoublings || helping >= most) return {};
+            const std::int64_t step = failing == 0 ? 1 : verdict_.asks.value / unit << i;
+            failing = std::exchange(helping, std::min(helping + step, most));
         }
         return closest(helping, failing, with);
     }
 
-    std::optional<Remedy> end_or_less() {
-        if (auto found = jobs_end()) return found;
-        return ask_less();
+    // No limit is raised above the machine, and no quota above what the quotas beside it leave, as
+    // far as these are used by their owners.
+    MilliGpu most_of(RemedyKind kind, ProjectId project) const {
+        const cluster::PoolState& pool = cluster_.pool(pool_);
+        MilliGpu most = pool.exchange.empty() ? pool.capacity : pool.counted_capacity;
+        if (kind == RemedyKind::RaiseLimit) return most;
+        const ProjectId parent = cluster_.projects()[project.index()].parent;
+        if (parent != cluster::kRoot) most = std::min(most, cluster_.claim(pool_, parent).quota);
+        for (const ProjectId sibling : cluster_.projects()[parent.index()].children) {
+            const cluster::Claim& claim = cluster_.claim(pool_, sibling);
+            if (sibling != project) most -= std::min(claim.quota, claim.usage.allocated);
+        }
+        return most;
     }
 
     std::optional<Remedy> jobs_end() {
@@ -305,7 +293,7 @@ class RemedySearch {
                           .gpus = base::gpus(gpus)};
         };
         Cluster copy = cluster_;
-        apply(copy, with(all), job_, now_);
+        apply(copy, with(all), job_, spec_, now_);
         if (copy.nodes().back().pool != pool_ || !helps(with(all))) return {};
         return closest(all, 0, with);
     }
@@ -314,6 +302,7 @@ class RemedySearch {
     const model::Policy& policy_;
     model::TimePoint now_;
     const Verdict& verdict_;
+    const model::JobSpec& spec_;
     const Job& job_;
     base::PoolId pool_;
     int tries_;
@@ -327,15 +316,12 @@ int tries_for(const cluster::Cluster& cluster) {
 }
 
 std::optional<Remedy> find_remedy(const cluster::Cluster& cluster, const model::Policy& policy,
-                                  model::TimePoint now, const Verdict& verdict, int tries) {
-    switch (verdict.reason) {
-        case Reason::Invalid:
-        case Reason::Dependency:
-        case Reason::NotBefore:
-        case Reason::WaitingForPause:
-        case Reason::Starting: return {};
-        default: return RemedySearch(cluster, policy, now, verdict, tries).run();
-    }
+                                  model::TimePoint now, const Verdict& verdict,
+                                  const model::JobSpec& spec, int tries) {
+    const bool starts =
+        verdict.reason == Reason::Starting || verdict.reason == Reason::WaitingForPause;
+    if (starts) return {};
+    return RemedySearch(cluster, policy, now, verdict, spec, tries).run();
 }
 
 model::Node added_node(const cluster::Cluster& cluster, const Remedy& remedy, const Job& job) {
@@ -356,35 +342,7 @@ model::Node added_node(const cluster::Cluster& cluster, const Remedy& remedy, co
     return node;
 }
 
-model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& remedy,
-                             const Job& job) {
-    const cluster::Shape& shape = cluster.shape(job.shape);
-    model::JobSpec spec;
-    spec.project = cluster.projects()[job.project.index()].project.name;
-    spec.kind = job.kind;
-    spec.priority = job.priority;
-    spec.preemptible = job.preemptible;
-    for (const base::PoolId pool : shape.pools) spec.pools.push_back(cluster.pool(pool).name);
-    spec.tasks_min = job.tasks_min;
-    spec.tasks_max = job.tasks_max;
-    spec.request = shape.request;
-    spec.gpu_model = shape.gpu_model;
-    spec.node_labels = shape.labels;
-    spec.node_filter = shape.filter;
-    spec.tolerations = shape.tolerations;
-    spec.topology = shape.topology;
-    for (const cluster::Companions& kind : shape.companions) {
-        const cluster::Shape& of_kind = cluster.shape(kind.shape);
-        spec.companions.push_back({kind.name, kind.count, of_kind.request, of_kind.labels,
-                                   of_kind.filter, of_kind.tolerations});
-    }
-    spec.placement = shape.placement;
-    spec.tensor_skew_ppm = shape.tensor_skew_ppm;
-    spec.elastic = job.elastic;
-    if (job.min_run != cluster::kOfProject) spec.min_run = job.min_run;
-    if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
-    spec.restart_cost = job.restart_cost;
-    if (job.declared_minutes() > 0) spec.expected_runtime = job.expected_runtime;
+model::JobSpec asked_instead(const Remedy& remedy, model::JobSpec spec) {
     if (remedy.kind == RemedyKind::AskLess) {
         if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
         spec.tasks_min = remedy.tasks;
@@ -392,7 +350,7 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     } else if (remedy.kind == RemedyKind::Apart) {
         spec.topology.required.clear();
         for (model::TaskGroup& group : spec.topology.groups) group.level.clear();
-    } else {
+    } else if (remedy.kind == RemedyKind::AnyKind) {
         spec.gpu_model.clear();
         spec.node_labels.clear();
         spec.node_filter = {};

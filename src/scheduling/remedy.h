@@ -28,22 +28,22 @@ inline constexpr std::size_t kRemedyJobsMax = 8;
 // cluster.
 int tries_for(const cluster::Cluster& cluster);
 
-// `verdict` is explain()'s on this very cluster. Nothing for a job that starts anyway or can
-// never be helped.
+// `verdict` is explain()'s on this very cluster, `spec` what the job was submitted with. Nothing
+// for a job that starts anyway or can never be helped.
 std::optional<model::Remedy> find_remedy(const cluster::Cluster& cluster,
                                          const model::Policy& policy, model::TimePoint now,
-                                         const model::Verdict& verdict, int tries);
+                                         const model::Verdict& verdict, const model::JobSpec& spec,
+                                         int tries);
 
 // The node that MoreGpus adds: idle, of the kind the job asks for, in the pool of that name.
 model::Node added_node(const cluster::Cluster& cluster, const model::Remedy& remedy,
                        const cluster::Job& job);
 
 // What the job is to ask for, by Apart, AskLess or AnyKind.
-model::JobSpec asked_instead(const cluster::Cluster& cluster, const model::Remedy& remedy,
-                             const cluster::Job& job);
+model::JobSpec asked_instead(const model::Remedy& remedy, model::JobSpec spec);
 
 // "the limit of lab is raised to 4 GPUs", to be put behind "would start if". `name_of` names a job.
-std::string remedy_text(const model::Remedy& remedy, model::TimePoint now,
+std::string remedy_text(const model::Remedy& remedy,
                         const std::function<std::string(model::JobId)>& name_of);
 
 }  // namespace berth::scheduling

@@ -22,10 +22,9 @@ std::string listed(const std::vector<model::JobId>& jobs,
 
 }  // namespace
 
-std::string remedy_text(const Remedy& remedy, model::TimePoint now,
+std::string remedy_text(const Remedy& remedy,
                         const std::function<std::string(model::JobId)>& name_of) {
     switch (remedy.kind) {
-        case RemedyKind::Wait: return "nothing changes for " + base::format(remedy.at - now);
         case RemedyKind::Resume: return "somebody resumes it";
         case RemedyKind::NodeBack: return "node " + remedy.name + " takes work again";
         case RemedyKind::RaiseLimit:

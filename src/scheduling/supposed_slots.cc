@@ -51,7 +51,7 @@ int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment mome
     if (moment == Moment::Now && !is_there) return 0;
     const cluster::Others& others = cluster.others().on(node);
     int slots = slots_by_gpus(view, shape, node, moment, tasks, supposed.are_gpus_of_others_free);
-    if (slots == 0) return 0;
+    if (slots == 0 || supposed.is_host_ignored) return slots;
     slots = slots_within(slots, supposed_room(state.cpu, others.cpu, moment, supposed),
                          cluster.cpu_on(shape, node));
     slots = slots_within(slots, supposed_room(state.memory, others.memory, moment, supposed),

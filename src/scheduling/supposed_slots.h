@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How many tasks of a shape would fit on a node if something were not in the way? By arithmetic;
-// what explains why a job waits asks it (others_in_the_way.h, short_resource.h).
+// what explains why a job waits asks it (lack.h).
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,10 @@ enum class Moment {
 struct Supposed {
     bool are_gpus_of_others_free = false;
     bool is_host_of_others_free = false;  // CPU, memory and other resources
+    bool is_host_ignored = false;  // nobody counts any of that
     std::optional<std::uint32_t> ignored = {};  // a resource that nobody counts
 };
+inline constexpr Supposed kWithoutOthers{true, true};
 
 // At most `tasks`. Now: none on a node that is not ready or not allowed.
 int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment moment, int tasks,

@@ -114,7 +114,7 @@ TEST_CASE("where no node keeps shares a new job that asks for one is refused wit
     REQUIRE(refused->refusal);
     REQUIRE(refused->refusal->verdict);
     CHECK(refused->refusal->verdict->reason == Reason::NeverFits);
-    CHECK(refused->refusal->verdict->cause == "the arbiter is not there");
+    CHECK(refused->refusal->verdict->what == "the arbiter is not there");
     world.set_lack("");
     CHECK_FALSE(world.submit_half()->refusal);
 }
@@ -127,7 +127,7 @@ TEST_CASE("a job that waited for a share waits on, with the cause, and starts wh
     world.set_lack("the arbiter is not there");
     for (const JobId job : {first, second}) world.exits(job, {.exit_code = 0, .detail = {}});
     CHECK(world.state(waits) == JobState::Queued);
-    CHECK(world.controller->why(waits)->cause == "the arbiter is not there");
+    CHECK(world.controller->why(waits)->what == "the arbiter is not there");
     world.set_lack("");
     CHECK(world.state(waits) == JobState::Starting);
 }

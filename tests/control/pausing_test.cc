@@ -197,10 +197,10 @@ TEST_CASE("who waits for minimum runs is told so until one is over, which is no 
     world.run("a", 4);
     const auto waiting = world.submit(World::job_of("b", 1));
     world.step();
-    const auto detail = [&] { return world.controller->why(waiting->job)->detail; };
-    CHECK(detail() == "minimum run");
+    const auto cause = [&] { return world.controller->why(waiting->job)->cause; };
+    CHECK(cause() == berth::model::Cause::MinRuntime);
     world.clock.advance(policy.min_run - 1s);
-    CHECK(detail() == "minimum run");
+    CHECK(cause() == berth::model::Cause::MinRuntime);
     world.clock.advance(1s);
-    CHECK(detail() != "minimum run");
+    CHECK(cause() != berth::model::Cause::MinRuntime);
 }

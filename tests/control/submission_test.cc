@@ -4,6 +4,7 @@
 #include "control/world.h"
 
 using berth::base::ErrorCode;
+using berth::model::Cause;
 using berth::model::JobId;
 using berth::model::JobState;
 using berth::model::Reason;
@@ -143,6 +144,21 @@ TEST_CASE("waiting jobs have verdicts with their place in line") {
         CHECK(verdict->reason != Reason::NotYetEvaluated);
     }
     CHECK_FALSE(world.controller->why(JobId{1}).has_value());
+}
+
+TEST_CASE("jobs alike but for their preemption delay have each their own reason") {
+    World world;
+    world.run("a", 4);
+    world.run("b", 4);
+    auto larger = World::job_of("a", 4);
+    larger.spec.tasks_min = larger.spec.tasks_max = 2;
+    larger.spec.priority = 60;
+    const auto above = world.submit(larger);
+    larger.spec.preemption_delay = std::chrono::hours(1);
+    const auto delayed = world.submit(larger);
+    world.step();
+    CHECK(world.controller->why(above->job)->cause == Cause::AboveFairShare);
+    CHECK(world.controller->why(delayed->job)->cause == Cause::PreemptionDelay);
 }
 
 TEST_CASE("a key is remembered for a day, over restarts and snapshots") {

@@ -60,15 +60,23 @@ class Foresight(ServerCase):
         self.server.wait_for_state(job, "running")
 
     def test_the_estimate_says_when(self):
-        for _ in range(2):  # what it learns from
-            self.out("submit", "--wait", "-p", "vision", "-n", "short", "--", "sleep", "1")
+        for _ in range(3):  # what it learns from
+            self.out("submit", "--wait", "-p", "vision", "-n", "first", "--", "sleep", "9")
         job = self.waits_for_limit()
-        text = self.out("why", "second")
-        self.assertRegex(text, r"estimate +starts in \S+ \(\S+ to \S+\)\n")
+        self.assertRegex(self.out("why", "second"),
+                         r"estimate +starts in \S+ \(\S+ to \S+\), when \d+ vision/first ends")
         estimate = self.server.get(f"jobs/{job}?foresee=true")["foresight"]["start_estimate"]
         self.assertLessEqual(estimate["optimistic"], estimate["expected"])
         self.assertLessEqual(estimate["expected"], estimate["pessimistic"])
+        self.assertEqual(estimate["evidence"], "learned")
         self.assertRegex(self.out("ls"), r"second .* in \S+-\S+, quota hard: ")
+
+    def test_without_evidence_nobody_knows_when(self):
+        job = self.waits_for_limit()
+        self.assertRegex(self.out("why", "second"),
+                         r"estimate +unknown: depends on \d+ vision/first, which has run ")
+        estimate = self.server.get(f"jobs/{job}?foresee=true")["foresight"]["start_estimate"]
+        self.assertEqual((estimate["evidence"], estimate["expected"]), ("none", None))
 
     def test_a_fair_share_can_be_checked_by_hand(self):
         self.running("-p", "vision", "-g", "4")

@@ -319,7 +319,7 @@ class Audit {
         expect("nobody may be paused", price.held_back_by != HeldBackBy::Nothing, true);
         // The verdict may be about another of several pools.
         const bool is_of_one_pool = state_.cluster.pools_of(job).size() == 1;
-        if (is_behind && is_of_one_pool && verdict.detail == "waste budget") {
+        if (is_behind && is_of_one_pool && verdict.cause == model::Cause::WasteBudgetSpent) {
             expect("by the budget", price.held_back_by == HeldBackBy::WasteBudget, true);
         }
     }

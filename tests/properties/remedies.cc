@@ -60,7 +60,6 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
     cluster::Cluster& cluster = state.cluster;
     const cluster::Job& job = cluster.job(id);
     switch (remedy.kind) {
-        case RemedyKind::Wait: return;
         case RemedyKind::Resume:
             if (state.jobs.at(id).parked_since) happen(state, model::JobWoken{id});
             if (state.jobs.at(id).held) happen(state, model::JobReleased{id});
@@ -90,19 +89,7 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
         case RemedyKind::AskLess:
         case RemedyKind::AnyKind: {
             const cluster::Job before = job;
-            model::JobSpec spec = state.jobs.at(id).spec;
-            if (remedy.kind == RemedyKind::AnyKind) {
-                spec.gpu_model.clear();
-                spec.node_labels.clear();
-                spec.node_filter = {};
-            } else if (remedy.kind == RemedyKind::Apart) {
-                spec.topology.required.clear();
-                for (auto& group : spec.topology.groups) group.level.clear();
-            } else {
-                if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
-                spec.tasks_min = remedy.tasks;
-                spec.request.gpus = static_cast<int>(remedy.gpus.value / 1000);
-            }
+            const model::JobSpec spec = scheduling::asked_instead(remedy, state.jobs.at(id).spec);
             if (before.hold) cluster.drop_hold(id);
             cluster.remove_job(id);
             cluster.add_job(id, spec, before.created);
@@ -121,8 +108,7 @@ bool starts(const lifecycle::State& before, const scenario::Stage& stage, const 
     state.time = stage.now();
     carry_out(state, remedy, id);
     scheduling::move_nodes(state.cluster);
-    const model::TimePoint at = remedy.kind == RemedyKind::Wait ? remedy.at : stage.now();
-    const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), at);
+    const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), stage.now());
     // What was promised to it before counts, when that is kept.
     const bool is_dropped = std::ranges::find(plan.dropped, id) != plan.dropped.end();
     if (state.cluster.job(id).hold && !is_dropped) return true;
@@ -357,8 +343,8 @@ class Proof {
         const std::string who = scenario::render(state, verdict);
         ++counts_.asked;
         check_never(state.cluster, job, verdict, who);
-        const auto remedy =
-            scheduling::find_remedy(state.cluster, stage.policy(), stage.now(), verdict, 200);
+        const auto remedy = scheduling::find_remedy(state.cluster, stage.policy(), stage.now(),
+                                                    verdict, state.jobs.at(id).spec, 200);
         if (!remedy) {
             ++counts_.none;
             ++counts_.none_by_reason[std::string(model::name(verdict.reason))];
@@ -366,9 +352,8 @@ class Proof {
         }
         ++counts_.remedies[remedy->kind];
         const auto text = [&](const Remedy& change) {
-            return scheduling::remedy_text(change, stage.now(), [&](model::JobId other) {
-                return scenario::name_of(state, other);
-            });
+            return scheduling::remedy_text(
+                change, [&](model::JobId other) { return scenario::name_of(state, other); });
         };
         if (!starts(state, stage, *remedy, id)) {
             found_.push_back(who + ": would not start if " + text(*remedy));

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "scheduling/order_account.h"
-#include "scheduling/remedy.h"
+#include "scheduling/outlook.h"
 
 namespace berth::api {
 namespace {
@@ -23,23 +23,22 @@ struct ForesightDesk::Question {
     cluster::Cluster cluster;
     model::Policy policy;
     model::TimePoint now;
-    std::unordered_map<model::JobId, model::Duration> work;
+    std::unordered_map<model::JobId, model::RunTime> work;
     std::int64_t sequence = 0;
 
     model::Verdict verdict;
+    model::JobSpec spec;
     std::vector<model::JobId> wanted;
     scheduling::ForecastBounds bounds;
 
     std::optional<model::TimePoint> due;  // by the wait of the only one wanted
 
-    std::optional<model::Remedy> remedy;
+    scheduling::Outlook outlook;
     bool is_bound_true = true;
     std::map<model::JobId, model::StartEstimate> estimates;
 
-    void answer_estimates() {
-        estimates = scheduling::estimate_starts(
-            cluster, policy, now, [this](model::JobId job) { return work.at(job); }, bounds,
-            wanted);
+    scheduling::Work work_left() const {
+        return [this](model::JobId job) { return work.at(job); };
     }
 };
 
@@ -66,7 +65,6 @@ std::shared_ptr<ForesightDesk::Question> ForesightDesk::question(model::TimePoin
     question->policy = controller_.policy();
     question->now = now;
     question->sequence = sequence_;
-    question->bounds = scheduling::bounds_for(state.cluster);
     question->work.reserve(state.jobs.size());
     for (const auto& [id, record] : state.jobs) {
         question->work.emplace(id, run_times_.left(record, now));
@@ -97,14 +95,19 @@ void ForesightDesk::estimate(Views jobs, std::function<void(Views)> done) {
     asked->wanted = std::move(wanted);
     asked->bounds = bounds;
     auto views = std::make_shared<Views>(std::move(jobs));
-    const bool is_taken = background_([asked] { asked->answer_estimates(); },
-                                      [this, asked, views, answer, done] {
-                                          if (asked->sequence == sequence_) {
-                                              listed_.merge(asked->estimates);
-                                          }
-                                          answer(*views);
-                                          done(std::move(*views));
-                                      });
+    const bool is_taken = background_(
+        [asked] {
+            asked->estimates =
+                scheduling::estimate_starts(asked->cluster, asked->policy, asked->now,
+                                            asked->work_left(), asked->bounds, asked->wanted);
+        },
+        [this, asked, views, answer, done] {
+            if (asked->sequence == sequence_) {
+                listed_.merge(asked->estimates);
+            }
+            answer(*views);
+            done(std::move(*views));
+        });
     if (!is_taken) done(std::move(*views));
 }
 
@@ -126,21 +129,19 @@ void ForesightDesk::complete(codec::JobView job, std::function<void(codec::JobVi
     }
     auto asked = question(now);
     asked->verdict = *job.verdict;
-    asked->wanted = {job.id};
+    asked->spec = job.spec;
     if (job.order) asked->due = job.order->due;
     auto view = std::make_shared<codec::JobView>(std::move(job));
     const auto work = [asked] {
-        asked->remedy =
-            scheduling::find_remedy(asked->cluster, asked->policy, asked->now, asked->verdict,
-                                    scheduling::tries_for(asked->cluster));
-        asked->answer_estimates();
+        asked->outlook = scheduling::outlook(asked->cluster, asked->policy, asked->now,
+                                             asked->verdict, asked->spec, asked->work_left());
         if (asked->due) {
             asked->is_bound_true =
-                scheduling::is_due_by(asked->cluster, asked->wanted.front(), *asked->due);
+                scheduling::is_due_by(asked->cluster, asked->verdict.job, *asked->due);
         }
     };
     const auto then = [this, asked, view, done] {
-        const Known found{asked->remedy, asked->estimates.at(view->id), asked->is_bound_true};
+        const Known found{asked->outlook.remedy, asked->outlook.estimate, asked->is_bound_true};
         if (asked->sequence == sequence_) known_.insert_or_assign(view->id, found);
         view->verdict->remedy = found.remedy;
         view->foresight = {{}, found.estimate};

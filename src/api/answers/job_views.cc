@@ -97,8 +97,8 @@ void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)
     site.foresight.complete(std::move(view), [&site, done](codec::JobView complete) {
         if (complete.foresight && complete.verdict->remedy) {
             const codec::NameSource source = names(site);
-            complete.foresight->starts_if = scheduling::remedy_text(
-                *complete.verdict->remedy, site.clock.now(), [&](model::JobId other) {
+            complete.foresight->starts_if =
+                scheduling::remedy_text(*complete.verdict->remedy, [&](model::JobId other) {
                     return std::to_string(other.value) + " " + source.job(other);
                 });
         }

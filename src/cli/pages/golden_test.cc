@@ -26,6 +26,7 @@ namespace berth::cli {
 namespace {
 
 using base::at_ms;
+using model::Cause;
 using model::JobState;
 using model::Reason;
 
@@ -88,6 +89,7 @@ void add_waiting(Sample& sample) {
     big.created = ago(18 * kMinute);
     big.verdict = {.job = big.id,
                    .reason = Reason::Fragmented,
+                   .cause = Cause::NotTogetherOnNode,
                    .asks = base::gpus(16),
                    .idle = base::gpus(21),
                    .capacity = base::gpus(40),
@@ -97,28 +99,25 @@ void add_waiting(Sample& sample) {
                    .tasks_fit = 1,
                    .largest_free = base::gpus(8),
                    .scope = "vision",
-                   .detail = "",
                    .blockers = {model::JobId{1044}, model::JobId{1045}},
-                   .position = 2,
-                   .remedy = {}};
+                   .position = 2};
     big.why = "asks 16 GPUs; 21 of 40 idle, but at most 8 together on one node";
     big.foresight =
         codec::Foresight{"1044 lab/nb-maria and 1045 nlp/llama end",
                          model::StartEstimate{.optimistic = kNow + base::Duration{10 * kMinute},
                                               .expected = kNow + base::Duration{20 * kMinute},
                                               .pessimistic = kNow + base::Duration{40 * kMinute},
-                                              .until = kNow}};
+                                              .until = kNow,
+                                              .after = model::JobId{1044}}};
     auto& never = sample.add_job(1048, "bigone", "lab", 64);
     never.created = ago(2 * kMinute);
     never.verdict = {.job = never.id,
                      .reason = Reason::NeverFits,
+                     .cause = Cause::NeverFitsNode,
                      .asks = base::gpus(64),
                      .capacity = base::gpus(40),
                      .tasks_asked = 1,
-                     .scope = "lab",
-                     .detail = "node size",
-                     .blockers = {},
-                     .remedy = {}};
+                     .scope = "lab"};
     never.why = "no node has the GPUs one task of this asks";
     auto& paused = sample.add_job(1043, "sweep-7", "lab", 1);
     paused.state = JobState::Paused;
@@ -136,6 +135,7 @@ void add_waiting(Sample& sample) {
                             .saved = true};
     paused.verdict = {.job = paused.id,
                       .reason = Reason::QuotaFair,
+                      .cause = Cause::AboveFairShare,
                       .asks = base::gpus(1),
                       .idle = base::gpus(1),
                       .capacity = base::gpus(24),
@@ -143,10 +143,7 @@ void add_waiting(Sample& sample) {
                       .bound = base::gpus(3),
                       .tasks_asked = 1,
                       .scope = "lab",
-                      .detail = "",
-                      .blockers = {},
-                      .position = 1,
-                      .remedy = {}};
+                      .position = 1};
     paused.why = "lab holds 3 of its fair share of 3 GPUs and asks 1; 1 of 24 idle";
 }
 
@@ -299,7 +296,7 @@ codec::JobView parked_job() {
         .frozen = model::Frozen{*base::parse_bytes("8.2G"), base::Duration{310}}};
     parked.verdict = model::Verdict{};
     parked.verdict->job = parked.id;
-    parked.verdict->reason = model::Reason::Parked;
+    parked.verdict->because(Cause::Parked);
     return parked;
 }
 
@@ -314,7 +311,7 @@ codec::JobView ordered_job() {
     job.why = "asks 8 GPUs; 0 of 16 idle, and nobody may be paused for it";
     job.verdict = model::Verdict{};
     job.verdict->job = job.id;
-    job.verdict->reason = Reason::PoolFull;
+    job.verdict->because(Cause::NotEnoughFree);
     job.verdict->asks = base::gpus(8);
     job.verdict->capacity = base::gpus(16);
     job.verdict->tasks_asked = 1;
@@ -346,7 +343,7 @@ codec::JobView ordered_job() {
 // A new one in a project whose order is by levels, that would have the next candidate preempted.
 codec::JobView levelled_job() {
     codec::JobView job = ordered_job();
-    job.verdict->reason = Reason::PriorityAhead;
+    job.verdict->because(Cause::AheadInQueue);
     job.why = "would fit, but jobs ahead of it take the room; number 1 in nlp";
     job.order = model::OrderAccount{.by = model::JobOrder::ByLevels,
                                     .position = 1,

@@ -42,15 +42,6 @@ std::string asks_lines(const model::JobRecord& job, const Style& style) {
     return text;
 }
 
-// The bound that decided, in words, with what is used of it.
-std::string bound_text(const model::Verdict& verdict) {
-    const std::string place = verdict.scope.empty() ? "the project" : verdict.scope;
-    const char* bound = verdict.reason == Reason::QuotaFair ? "fair share" : "quota";
-    std::string name = verdict.detail == "limit" ? "limit" : bound;
-    return place + " uses " + base::format(verdict.used) + " of its " + name + " of " +
-           base::format(verdict.bound);
-}
-
 std::string idle_text(const model::Verdict& verdict, const Glyphs& glyphs) {
     std::string text =
         base::format(verdict.idle) + " of " + base::format(verdict.capacity) + " in the pool";
@@ -161,9 +152,6 @@ std::string verdict_lines(const codec::JobView& job, const codec::NameTable& nam
     std::string text = asks_lines(job, style) + profile_lines(job, style);
     text += packing_lines(job, names, style);
     if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
-    if (verdict.bound.value > 0 || verdict.used.value > 0) {
-        text += line("quota", bound_text(verdict), style);
-    }
     std::string blockers;
     for (const model::JobId blocker : verdict.blockers) {
         blockers += (blockers.empty() ? "" : ", ") + named(blocker, names);
@@ -183,7 +171,10 @@ std::string verdict_lines(const codec::JobView& job, const codec::NameTable& nam
     }
     if (job.foresight->start_estimate) {
         text +=
-            line("estimate", scheduling::estimate_text(*job.foresight->start_estimate, now), style);
+            line("estimate",
+                 scheduling::estimate_text(*job.foresight->start_estimate, now,
+                                           [&](model::JobId other) { return named(other, names); }),
+                 style);
     }
     return text;
 }

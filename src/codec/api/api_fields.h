@@ -31,7 +31,6 @@ struct Fields<model::Remedy> {
         field("gpus", &R::gpus);
         field("tasks", &R::tasks);
         field("jobs", &R::jobs);
-        field("at", &R::at);
     }
 };
 
@@ -41,6 +40,7 @@ struct Fields<model::Verdict> {
         using V = model::Verdict;
         field("job", &V::job);
         field("reason", &V::reason);
+        field("cause", &V::cause);
         field("asks", &V::asks);
         field("idle", &V::idle);
         field("capacity", &V::capacity);
@@ -54,9 +54,10 @@ struct Fields<model::Verdict> {
         field("compute_left", &V::compute_left);
         field("memory_left", &V::memory_left);
         field("scope", &V::scope);
-        field("detail", &V::detail);
-        field("cause", &V::cause);
+        field("what", &V::what);
         field("group", &V::group);
+        field("at", &V::at);
+        field("until", &V::until);
         field("blockers", &V::blockers);
         field("position", &V::position);
         field("remedy", &V::remedy);
@@ -85,6 +86,9 @@ struct Fields<model::StartEstimate> {
         field("expected", &E::expected);
         field("pessimistic", &E::pessimistic);
         field("until", &E::until);
+        field("after", &E::after);
+        field("has_run", &E::has_run);
+        field("evidence", &E::evidence);
     }
 };
 

@@ -27,17 +27,16 @@ codec::JobView job_view(std::uint64_t seed) {
     if (seed % 3 == 0) return view;
     model::Verdict& verdict = view.verdict.emplace();
     verdict.job = view.id;
-    verdict.reason = static_cast<model::Reason>(seed % model::kReasonCount);
+    verdict.because(static_cast<model::Cause>(seed % model::kCauseCount));
     verdict.asks = {static_cast<std::int64_t>(seed)};
     verdict.scope = dice.text();
     verdict.blockers = {{static_cast<std::int64_t>(seed % 7)}, {3}};
     if (seed % 2 == 0) {
-        verdict.remedy = model::Remedy{.kind = static_cast<model::RemedyKind>(seed % 10),
+        verdict.remedy = model::Remedy{.kind = static_cast<model::RemedyKind>(seed % 9),
                                        .name = dice.text(),
                                        .gpus = base::gpus(3),
                                        .tasks = 2,
-                                       .jobs = {{static_cast<std::int64_t>(seed % 5)}},
-                                       .at = base::at_ms(1'000)};
+                                       .jobs = {{static_cast<std::int64_t>(seed % 5)}}};
     }
     return view;
 }

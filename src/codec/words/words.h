@@ -19,6 +19,7 @@
 #include "model/plan.h"
 #include "model/policy.h"
 #include "model/project.h"
+#include "model/start_estimate.h"
 #include "model/verdict.h"
 #include "model/what_if.h"
 
@@ -60,20 +61,70 @@ template <>
 inline constexpr std::array<Word, 6> kWords<model::EvidenceOf>{"none", "all",  "width",
                                                                "user", "name", "command"};
 template <>
+inline constexpr std::array<Word, 5> kWords<model::Evidence>{"certain", "declared", "learned",
+                                                             "so_far", "none"};
+template <>
 inline constexpr std::array<Word, 2> kWords<model::QuotaKind>{"guaranteed", "fixed"};
 template <>
 inline constexpr std::array<Word, 9> kWords<model::Rule>{
     "allocate", "reclaim", "preempt", "consolidate", "hold", "user", "stale", "part", "park"};
 template <>
-inline constexpr std::array<Word, 10> kWords<model::RemedyKind>{
-    "wait",     "resume", "node_back", "raise_limit", "raise_quota",
-    "jobs_end", "apart",  "ask_less",  "any_kind",    "more_gpus"};
+inline constexpr std::array<Word, 9> kWords<model::RemedyKind>{
+    "resume", "node_back", "raise_limit", "raise_quota", "jobs_end",
+    "apart",  "ask_less",  "any_kind",    "more_gpus"};
 template <>
 inline constexpr std::array<Word, 7> kWords<model::Supposition>{"submit", "quota", "limit", "node",
                                                                 "drain",  "down",  "end"};
 template <>
 inline constexpr std::array<Word, 8> kWords<model::Fate>{"absent",   "runs",   "starts",  "grows",
                                                          "promised", "pauses", "shrinks", "waits"};
+template <>
+inline constexpr std::array<Word, model::kCauseCount> kWords<model::Cause>{
+    "not_evaluated",
+    "on_hold",
+    "paused_by_user",
+    "parked",
+    "starting",
+    "gpus_releasing",
+    "host_releasing",
+    "promise_used_by_others",
+    "pinned_node_leaves",
+    "limit_reached",
+    "fixed_quota_reached",
+    "non_preemptible_quota_reached",
+    "set_aside_for_fixed_quotas",
+    "above_fair_share",
+    "never_fits_node",
+    "never_fits_pool",
+    "never_fits_host",
+    "never_fits_resource",
+    "never_fits_companion",
+    "never_fits_domain",
+    "never_fits_group",
+    "shares_not_kept",
+    "no_node_with_label",
+    "taint_not_tolerated",
+    "no_node_of_kind",
+    "ahead_in_queue",
+    "reserved_for_other",
+    "kept_for_backfill",
+    "not_enough_free",
+    "node_kind_taken",
+    "not_together_on_node",
+    "not_on_pinned_node",
+    "not_together_in_domain",
+    "group_not_together",
+    "gang_does_not_fit",
+    "host_taken",
+    "resource_taken",
+    "companion_has_no_room",
+    "others_use_gpus",
+    "others_use_host",
+    "nodes_away",
+    "nodes_join",
+    "preemption_delay",
+    "waste_budget_spent",
+    "min_runtime"};
 template <>
 inline constexpr std::array<Word, 2> kWords<model::Spreading>{"binpack", "spread"};
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scheduling/minimum_run_wait.h"
+#include "scheduling/held_back.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
 
 #include "scheduling/minimum_run.h"
+#include "scheduling/preemption_delay.h"
 #include "scheduling/reclaim.h"
 #include "scheduling/victims.h"
+#include "scheduling/waste_budget.h"
 
 namespace berth::scheduling {
 namespace {
+
+using model::Cause;
+using model::Rule;
 
 struct Protected {
     MilliGpu gpus{0};
@@ -24,10 +27,10 @@ MilliGpu core_of(const cluster::Job& job) {
     return MilliGpu{held.value * job.tasks_min / job.active};
 }
 
-// Whom the job may have paused, but for their minimum run.
+// Whom the job may have preempted, but for their minimum run.
 Protected protected_from(const PoolView& view, const Beneficiary& beneficiary) {
     const cluster::Job& asking = beneficiary.job;
-    const bool is_own = beneficiary.rule == model::Rule::Preempt;
+    const bool is_own = beneficiary.rule == Rule::Preempt;
     const ReclaimLedger ledger =
         is_own ? ReclaimLedger() : ReclaimLedger(view, asking.project, beneficiary.amount);
     const bool is_by_rank = is_own && has_ranks(view.cluster, asking.project);
@@ -47,7 +50,7 @@ Protected protected_from(const PoolView& view, const Beneficiary& beneficiary) {
     return all;
 }
 
-std::optional<MinimumRunWait> wait_of(const PoolView& view, const Beneficiary& beneficiary) {
+std::optional<HeldBack> by_minimum_runs(const PoolView& view, const Beneficiary& beneficiary) {
     const Protected all = protected_from(view, beneficiary);
     if (all.gpus == MilliGpu{0}) return {};
     VictimSearch search;
@@ -58,36 +61,33 @@ std::optional<MinimumRunWait> wait_of(const PoolView& view, const Beneficiary& b
     later.now = all.last;
     search.open(later);
     if (search.find(beneficiary).pieces.empty()) return {};
-    return MinimumRunWait{*now.protected_until, all.gpus};
+    return HeldBack{Cause::MinRuntime, *now.protected_until, all.gpus};
 }
-
-// 7 is "07".
-std::string two_digits(std::int64_t number) { return std::to_string(100 + number).substr(1); }
 
 }  // namespace
 
-std::optional<MinimumRunWait> minimum_run_wait(const PoolView& view, const cluster::Job& job,
-                                               MilliGpu amount) {
-    const auto by = [&](model::Rule rule) {
-        return wait_of(view, {job, job.ask(), amount, rule, home_of(job)});
-    };
-    std::optional<MinimumRunWait> wait;
-    if (may_reclaim(view, job.project, job.preemptible, amount)) wait = by(model::Rule::Reclaim);
-    return wait ? wait : by(model::Rule::Preempt);
+std::optional<HeldBack> must_wait(const PoolView& view, const Beneficiary& beneficiary) {
+    if (const auto until = delayed_until(view, beneficiary.job)) {
+        return HeldBack{Cause::PreemptionDelay, *until};
+    }
+    if (!is_waste_spent(view, view.wasted_gpu_ms) || !is_wasteful(view, beneficiary)) return {};
+    return HeldBack{Cause::WasteBudgetSpent, waste_renewal(view.now)};
 }
 
-std::string moment_text(TimePoint moment, TimePoint now) {
-    using std::chrono::days;
-    using std::chrono::seconds;
-    const auto whole = std::chrono::ceil<seconds>(moment.time_since_epoch());
-    const auto date = std::chrono::floor<days>(whole);
-    const std::chrono::hh_mm_ss time(whole - date);
-    std::string text = two_digits(time.hours().count()) + ":" + two_digits(time.minutes().count()) +
-                       ":" + two_digits(time.seconds().count()) + " UTC";
-    if (moment - now < days(1)) return text;
-    const std::chrono::year_month_day day{std::chrono::sys_days(date)};
-    return std::to_string(int{day.year()}) + "-" + two_digits(unsigned{day.month()}) + "-" +
-           two_digits(unsigned{day.day()}) + " " + text;
+std::optional<HeldBack> held_back(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
+    const auto& victims = view.claim(job.project).victims;
+    const bool may_preempt =
+        !victims.empty() && victims.begin()->precedence < job.precedence_in_line();
+    for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
+        const bool may = rule == Rule::Preempt
+                             ? may_preempt
+                             : may_reclaim(view, job.project, job.preemptible, amount);
+        if (!may) continue;
+        const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
+        if (const auto wait = must_wait(view, beneficiary)) return wait;
+        if (const auto wait = by_minimum_runs(view, beneficiary)) return wait;
+    }
+    return {};
 }
 
 }  // namespace berth::scheduling

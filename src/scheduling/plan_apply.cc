@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/plan_apply.h"
+
+#include "cluster/gang.h"
+
+namespace berth::scheduling {
+
+void carry_out(cluster::Cluster& cluster, const model::Plan& plan,
+               std::optional<base::TimePoint> held_until) {
+    const auto pool_of = [&](const auto& given) {
+        return cluster::pool_of(cluster, cluster.job(given.job), given.tasks);
+    };
+    for (const base::JobId job : plan.dropped) cluster.drop_hold(job);
+    for (const model::Pause& pause : plan.pauses) cluster.release(pause.job, pause.tasks);
+    for (const model::Move& move : plan.moves) {
+        cluster.release(move.job, cluster.job(move.job).ranks());
+    }
+    for (const model::Start& start : plan.starts) {
+        if (cluster.job(start.job).hold) cluster.drop_hold(start.job);
+        cluster.place(start.job, pool_of(start), start.tasks);
+    }
+    if (!held_until) return;
+    const auto hold = [&](const auto& promise) {
+        cluster.hold(promise.job, pool_of(promise), promise.tasks, *held_until, promise.rule);
+    };
+    for (const model::Reservation& reservation : plan.reservations) hold(reservation);
+    for (const model::Move& move : plan.moves) hold(move);
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is the cluster like once the plan is being carried out? Who leaves is leaving, who starts
+// has its GPUs, and what is promised is held. For trials and copies: events of a server keep their
+// own account (lifecycle/carry_out.h).
+#pragma once
+
+#include <optional>
+
+#include "cluster/cluster.h"
+#include "model/plan.h"
+
+namespace berth::scheduling {
+
+// `held_until`: of all promises; nothing: none is kept.
+void carry_out(cluster::Cluster& cluster, const model::Plan& plan,
+               std::optional<base::TimePoint> held_until);
+
+}  // namespace berth::scheduling
