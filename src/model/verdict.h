@@ -131,7 +131,10 @@ struct Verdict {
     int position = 0;  // 1 = next in its project
     std::optional<Remedy> remedy = {};  // when it was asked for and there is one
 
-    void because(Cause why) { cause = why, reason = reason_of(why); }
+    void because(Cause why) {
+        cause = why;
+        reason = reason_of(why);
+    }
 
     bool operator==(const Verdict&) const = default;
 };
