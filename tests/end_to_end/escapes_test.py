@@ -78,8 +78,9 @@ class Escapes(ServerCase):
         self.check_is_charged(job, pid, 12)
         share = self.server.get("nodes")["items"][0]["devices"][self.gpu_of(job)]["shares"][0]
         self.assertEqual((share["job"], share["memory_used"]), (job, 12 * GIB + CONTEXT))
-        said = rf"process {pid} .*holds 12\.\dG of GPU {self.gpu_of(job)}"
-        self.assertRegex(self.server.berth("show", job).stdout, rf"beside +{said} of sim1 beside")
+        self.assertRegex(self.server.berth("show", job).stdout,
+                         rf"beside +process {pid} uses 12\.\dG of GPU {self.gpu_of(job)} on "
+                         r"sim1\s+outside\s+the\s+job's\s+share")
         top = self.server.berth("top", "--once").stdout
         self.assertRegex(top, rf"process {pid} of {job} .*beside its share, holds 12\.\dG of GPU")
         self.assertRegex(top, rf"{job} .*\(12\.\dG of [78].*G\)")

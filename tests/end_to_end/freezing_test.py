@@ -218,7 +218,7 @@ class Freezing(ServerCase):
         self.counts(self.counter(100_000))  # beside the gang
         self.server.request("POST", f"jobs/{job}/resume")
         receipt = self.server.berth("why", job, "--paused").stdout
-        self.assertIn("by itself, as soon as GPUs of sim1 are idle for it", receipt)
+        self.assertIn("as soon as GPUs of sim1 are free for it", receipt)
 
 
 if __name__ == "__main__":

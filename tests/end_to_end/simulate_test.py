@@ -45,7 +45,7 @@ class Simulating(ServerCase):
             self.assertIn("wanted --speeds", simulate("--models", "swap", code=124).stderr)
             self.assertIn("none of: fifo", simulate("--reference", "x", code=124).stderr)
             self.assertIn("none of learned", simulate("--policy", "x", code=124).stderr)
-            self.assertIn("behind --reference", simulate("--policy", "srsf", code=124).stderr)
+            self.assertIn("use --reference", simulate("--policy", "srsf", code=124).stderr)
             for none in ("", ","):
                 self.assertIn("none of: fifo", simulate("--reference", none, code=124).stderr)
                 self.assertIn("none of learned", simulate("--policy", none, code=124).stderr)
