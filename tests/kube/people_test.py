@@ -158,7 +158,8 @@ class Asking(SchedulerCase):
         self.assertEqual(row["history"]["attained_gpu_seconds"],
                          receipt["berth.dev/history"]["attained_gpu_ms"] // 1000)
         self.assertRegex(self.words("job/long", "-n", "vision"),
-                         r"paused \d\d:\d\d:\d\d for owner/job/urgent, .* resumes as soon as GPUs are free")
+                         r"paused \d\d:\d\d:\d\d for owner/job/urgent, .* "
+                         "resumes as soon as GPUs are free")
         said = " ".join(self.as_jemma("why", "job/long", "-n", "vision").stdout.split())
         self.assertRegex(said, r"paused \d\d:\d\d:\d\d for a job of another namespace, ")
         self.assertNotIn("urgent", said)
@@ -219,7 +220,8 @@ class Asking(SchedulerCase):
         self.await_state("vision/job/mine", "paused", "on hold: a user set spec.suspend")
         self.assertIn("kubectl patch job/mine -n vision", self.words("mine", "-n", "vision"))
         self.pod("vision", "gated", 1, schedulingGates=[{"name": "example.org/wait"}])
-        self.await_state("vision/pod/gated", "queued", "scheduling gates must be removed first: example.org/wait")
+        self.await_state("vision/pod/gated", "queued",
+                         "scheduling gates must be removed first: example.org/wait")
         self.api.create("/api/v1/namespaces/vision/resourcequotas", held)
         self.addCleanup(self.api.send, "DELETE", "/api/v1/namespaces/vision/resourcequotas/limit")
         self.job("vision", "none", 2, 1)
