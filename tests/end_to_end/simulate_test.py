@@ -50,8 +50,8 @@ class Simulating(ServerCase):
                 self.assertIn("none of: fifo", simulate("--reference", none, code=124).stderr)
                 self.assertIn("none of learned", simulate("--policy", none, code=124).stderr)
                 self.assertIn("wanted NODESxGPUS", simulate(nodes=none, code=124).stderr)
-            self.assertIn("alone", simulate("--policy", "age", "--packing", "muri",
-                                            code=124).stderr)
+            self.assertIn("needs --reference",
+                          simulate("--policy", "age", "--packing", "muri", code=124).stderr)
             self.assertIn("--save-time", simulate("--save-time", "1s", code=124).stderr)
             self.assertIn('missing column "timestamp" (submit), "duration" (duration)',
                           simulate("--format", "philly", code=2).stderr)
