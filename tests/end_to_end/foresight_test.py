@@ -71,13 +71,6 @@ class Foresight(ServerCase):
         self.assertEqual(estimate["evidence"], "learned")
         self.assertRegex(self.out("ls"), r"second .* in \S+-\S+, quota hard: ")
 
-    def test_without_evidence_nobody_knows_when(self):
-        job = self.waits_for_limit()
-        self.assertRegex(self.out("why", "second"),
-                         r"estimate +unknown: depends on \d+ vision/first, which has run ")
-        estimate = self.server.get(f"jobs/{job}?foresee=true")["foresight"]["start_estimate"]
-        self.assertEqual((estimate["evidence"], estimate["expected"]), ("none", None))
-
     def test_a_fair_share_can_be_checked_by_hand(self):
         self.running("-p", "vision", "-g", "4")
         self.running("-p", "nlp", "-g", "4")
