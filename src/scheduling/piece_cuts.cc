@@ -274,8 +274,7 @@ Piece PieceTable::piece_of(const cluster::Job& job, const Tasks& of, std::size_t
         const bool stops_anyway = job.is_releasing() || job.fresh_tasks > 0;
         piece.stopped = first == 0 && !stops_anyway ? gpus_of(of.tasks) : MilliGpu{0};
     }
-    // A job that starts as promised in this very decision has done nothing yet.
-    piece.last_saved = has(view_->honoured, job.id) ? view_->now : job.last_saved;
+    piece.last_saved = job.last_saved;
     piece.restart_gpu_ms = base::gpu_ms(piece.stopped, job.restart_cost);
     return piece;
 }

@@ -467,8 +467,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
                 running.erase(std::next(next).base());
                 next = running.rbegin();
             } while (is_core && !running.empty());
-            const auto saved = honoured_.contains(id) ? now_ : job.last_saved;
-            const auto unsaved = std::max((now_ - saved).count(), std::int64_t{0});
+            const auto unsaved = std::max((now_ - job.last_saved).count(), std::int64_t{0});
             std::int64_t stopped = held;
             if (stops_all) stopped = std::exchange(all, 0);
             piece.cost = stopped * unsaved / 1000 + stopped * job.restart_cost.count() / 1000;
