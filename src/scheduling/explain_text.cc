@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -166,10 +167,10 @@ std::string apart_text(const Verdict& verdict) {
            " together on one node";
 }
 
-std::string part(const Verdict& verdict, std::string_view name) {
-    const auto are = [](bool is_one) { return is_one ? "is" : "are"; };
-    const bool is_one_used = verdict.used <= base::kWholeGpu;
-    const bool is_pods = verdict.what == model::kPodsResource;
+std::string are(bool is_one) { return is_one ? "is" : "are"; }
+
+// What a verdict says itself; nothing for parts that are put together.
+std::optional<std::string> said_part(const Verdict& verdict, std::string_view name) {
     if (name == "scope") return verdict.scope;
     if (name == "what") return verdict.what;
     if (name == "what are") return are(verdict.what.find(' ') == std::string::npos);
@@ -179,12 +180,19 @@ std::string part(const Verdict& verdict, std::string_view name) {
     if (name == "asks are") return are(verdict.asks == base::kWholeGpu);
     if (name == "used") return format(verdict.used);
     if (name == "used GPUs") return format_gpus(verdict.used);
-    if (name == "used are") return are(is_one_used);
+    if (name == "used are") return are(verdict.used <= base::kWholeGpu);
     if (name == "bound") return format(verdict.bound);
     if (name == "bound GPUs") return format_gpus(verdict.bound);
     if (name == "idle") return format(verdict.idle);
     if (name == "capacity") return format(verdict.capacity);
     if (name == "position") return std::to_string(verdict.position);
+    return {};
+}
+
+std::string part(const Verdict& verdict, std::string_view name) {
+    if (const auto said = said_part(verdict, name)) return *said;
+    const bool is_one_used = verdict.used <= base::kWholeGpu;
+    const bool is_pods = verdict.what == model::kPodsResource;
     if (name == "tasks") return tasks_text(verdict);
     if (name == "until") return moment_text(verdict.until.value_or(verdict.at), verdict.at);
     if (name == "best domain") return best_domain(verdict);
