@@ -3,19 +3,10 @@
 
 #include <algorithm>
 
+#include "scheduling/minimum_run.h"
+
 namespace berth::scheduling {
 namespace {
-
-// The topmost node above `project`, or that itself, that does not hold `asking`.
-ProjectId side_of(const PoolView& view, ProjectId project, ProjectId asking) {
-    const auto holds_both = [&](ProjectId at) {
-        ProjectId above = asking;
-        while (above.is_valid() && above != at) above = view.parent(above);
-        return above.is_valid();
-    };
-    while (!holds_both(view.parent(project))) project = view.parent(project);
-    return project;
-}
 
 // The least that `project` destroys when it takes something back from another one.
 std::optional<std::int64_t> least_taken_by(Hunt& hunt, ProjectId project) {
@@ -26,7 +17,7 @@ std::optional<std::int64_t> least_taken_by(Hunt& hunt, ProjectId project) {
         const ProjectId other{static_cast<ProjectId::Rep>(i)};
         const bool is_third = other != project && other != hunt.beneficiary.job.project;
         if (!is_third || view.claim(other).victims.empty()) continue;
-        const ProjectId side = side_of(view, other, project);
+        const ProjectId side = parting(view, other, project);
         if (view.allocated(side) <= view.shares.allocatable[side.index()]) continue;
         const auto lost = hunt.pieces.least_lost(terms, other);
         if (lost) least = std::min(least.value_or(*lost), *lost);

@@ -30,10 +30,8 @@ bool Consolidation::could_help(const cluster::LaneKey& lane) const {
 }
 
 Changed Consolidation::serve(const Job& job, bool has_opened) {
-    const bool is_asked_for = job.preemptible && job.stage() == 0 && view_.policy.moves_max > 0 &&
-                              searches_ < kMoveSearchesMax && may_have(decision_, view_, job) &&
-                              is_enough_apart(view_, job.shape, job.ask(), View::Coming);
-    if (!is_asked_for) return {};
+    const bool is_apart = is_enough_apart(view_, job.shape, job.ask(), View::Coming);
+    if (!is_apart || !may_have(decision_, view_, job)) return {};
     ++searches_;
     if (is_waste_spent(view_, view_.wasted_gpu_ms)) {
         decision_.wake_at(waste_renewal(decision_.now()));

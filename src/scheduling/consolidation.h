@@ -20,7 +20,8 @@ class Consolidation {
 
     // As far as counts tell.
     bool could_help(const cluster::LaneKey& lane) const;
-    // Moves others and promises the job their places; `opened`: bookings opened for it alone.
+    // Moves others and promises the job their places. Trusts: could_help() said yes of its lane.
+    // `has_opened`: bookings are open for it alone.
     Changed serve(const cluster::Job& job, bool has_opened);
     // Says that what any job holds, or what is free, has changed.
     void forget() { search_.forget(); }

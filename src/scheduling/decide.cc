@@ -113,8 +113,7 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
 }
 
 Plan decide_on(Cluster& copy, const model::Policy& policy, TimePoint now) {
-    std::vector<model::NodeMove> moves = node_moves(copy);
-    for (const model::NodeMove& move : moves) cluster::move_node(copy, move);
+    std::vector<model::NodeMove> moves = move_nodes(copy);
     Plan plan = decide(copy, policy, now);
     plan.node_moves = std::move(moves);
     return plan;

@@ -4,9 +4,9 @@
 //   nodes        those on which nothing runs join the pool they belong to, alone (node_moves)
 //   reserved     jobs whose promised GPUs are free start; void promises are dropped (promises)
 //   book         gangs that have waited long book, and what idles of it is kept (bookings)
-//   serve        jobs in queue order (serve): idle GPUs first (allocate); then room is made, by
-//   moves
-//                (consolidation), as owners take back what was lent, and by priority (preemption).
+//   serve        jobs in queue order (serve): idle GPUs first (allocate); then room is made,
+//                by moves (consolidation), as owners take back what was lent, and by priority
+//                (preemption).
 //                Profile berth does what helps a job when its turn comes, so an owner is served
 //                before a move for a borrower; classic makes all moves, then all reclaims, then all
 //                preemptions

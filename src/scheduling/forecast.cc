@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "scheduling/decide.h"
-#include "scheduling/node_moves.h"
 #include "scheduling/plan_apply.h"
 
 namespace berth::scheduling {
@@ -41,8 +40,7 @@ class Future {
         std::set<JobId> missing(wanted.begin(), wanted.end());
         const TimePoint end = now_ + bounds.horizon;
         for (int count = 0; count < bounds.decisions; ++count) {
-            move_nodes(cluster_);
-            const Plan plan = decide(cluster_, policy_, now_);
+            const Plan plan = decide_on(cluster_, policy_, now_);
             carry_out(plan, forecast);
             for (const model::Start& start : plan.starts) missing.erase(start.job);
             forecast.until = now_;

@@ -13,15 +13,6 @@ bool is_above_or_at(const PoolView& view, ProjectId upper, ProjectId lower) {
     return false;
 }
 
-// The topmost node above the victim's project, or that itself, that the asking one is not below.
-ProjectId parting(const PoolView& view, ProjectId victim, ProjectId asking) {
-    ProjectId at = victim;
-    while (view.parent(at) != cluster::kRoot && !is_above_or_at(view, view.parent(at), asking)) {
-        at = view.parent(at);
-    }
-    return at;
-}
-
 // What the job or a tree node says, and not the policy.
 std::optional<model::Duration> stated_minimum_run(const PoolView& view, const cluster::Job& job,
                                                   model::Rule rule, ProjectId asking) {
@@ -37,6 +28,14 @@ std::optional<model::Duration> stated_minimum_run(const PoolView& view, const cl
 }
 
 }  // namespace
+
+ProjectId parting(const PoolView& view, ProjectId victim, ProjectId asking) {
+    ProjectId at = victim;
+    while (view.parent(at) != cluster::kRoot && !is_above_or_at(view, view.parent(at), asking)) {
+        at = view.parent(at);
+    }
+    return at;
+}
 
 TimePoint protected_until(const PoolView& view, const cluster::Job& job, model::Rule rule,
                           ProjectId asking) {

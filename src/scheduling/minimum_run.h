@@ -16,6 +16,9 @@
 
 namespace berth::scheduling {
 
+// The topmost node above the victim's project, or that itself, that the asking one is not below.
+ProjectId parting(const PoolView& view, ProjectId victim, ProjectId asking);
+
 TimePoint protected_until(const PoolView& view, const cluster::Job& job, model::Rule rule,
                           ProjectId asking);
 

@@ -2,7 +2,7 @@
 //
 // What is the cluster like once the plan is being carried out? Who leaves is leaving, who starts
 // has its GPUs, and what is promised is held. For trials and copies: events of a server keep their
-// own account (lifecycle/carry_out.h).
+// own account (lifecycle/plan_events.h).
 #pragma once
 
 #include <optional>

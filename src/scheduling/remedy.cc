@@ -7,7 +7,6 @@
 
 #include "scheduling/decide.h"
 #include "scheduling/jobs_to_end.h"
-#include "scheduling/node_moves.h"
 
 namespace berth::scheduling {
 namespace {
@@ -107,8 +106,7 @@ class RemedySearch {
     // What was not tried might have been cheaper or smaller: then nothing is said.
     std::optional<Remedy> run() {
         Cluster copy = cluster_;
-        move_nodes(copy);
-        if (is_served(decide(copy, policy_, now_), copy.job(job_.id))) return {};
+        if (is_served(decide_on(copy, policy_, now_), copy.job(job_.id))) return {};
         std::optional<Remedy> found;
         for (const Try next : tries_against(verdict_.reason)) {
             if ((found = (this->*next)())) break;
@@ -141,8 +139,7 @@ class RemedySearch {
         if (--tries_ <= 0) return false;
         Cluster copy = cluster_;
         apply(copy, remedy, job_, spec_, now_);
-        move_nodes(copy);
-        return is_served(decide(copy, policy_, now_), copy.job(job_.id));
+        return is_served(decide_on(copy, policy_, now_), copy.job(job_.id));
     }
 
     std::optional<Remedy> if_it_helps(Remedy remedy) {
