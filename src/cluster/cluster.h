@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/change_log.h"
 #include "cluster/history.h"
 #include "cluster/membership.h"
 #include "cluster/node_kinds.h"
@@ -26,7 +27,6 @@
 #include "cluster/pool_state.h"
 #include "cluster/spare_lanes.h"
 #include "cluster/trial.h"
-#include "cluster/work_log.h"
 
 namespace berth::cluster {
 
@@ -50,8 +50,8 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.get(job); }
     const Job& job(JobId job) const;
-    // Which jobs of it changed, inside a Trial as well; taken back too where it was read meanwhile.
-    const WorkLog& work_log(ProjectId project) const { return work_logs_[project.index()]; }
+    // Where tasks came, left or are of another rank, inside a Trial as well.
+    const base::ChangeLog<NodeId>& changed_nodes() const { return changed_nodes_; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     const Membership& membership() const { return membership_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
@@ -117,9 +117,9 @@ class Cluster {
     void set_may_run(JobId id, bool may_run), set_parked(JobId id, bool is_parked);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
-    void set_waiting(JobId id, TimePoint since);
-    void set_paused(JobId id, TimePoint time);  // it was asked to leave
+    void set_waiting(JobId id, TimePoint since), set_paused(JobId id, TimePoint time);
     void set_attained(JobId id, const Attained& attained, Rank rank);  // ranks.h only
+    void keep_losses(const MinimumRuns& runs, TimePoint now);  // at other times they tell less
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
     void set_stay(JobId id, Stay stay);  // where its processes are kept; {}: nowhere any more
     // --- capacity [trial]; a share that says nothing of the memory is one of it as well
@@ -135,13 +135,12 @@ class Cluster {
   private:
     friend class Trial;
     Job& mutable_job(JobId id);
-    void stamp_work(ProjectId at) { work_logs_[at.index()].set_stamp(++last_stamp_); }
-    void stamp_all_work();
+    void count_loss(const Job& job, int sign);
+    void note_change(NodeId node), touch(NodeId node);  // another stamp, too
     void settle_requests_by_memory();
     void leave_line(const Job& job);  // and the sums of its projects and node
     void join_line(const Job& job);
-    template <typename Change>
-    void change(JobId id, Change&& change);
+    void change(JobId id, auto&& change), change_loss(JobId id, auto&& change);
     void count_pending(const Job& job, std::int64_t sign);
     void add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign);
     void add_allocated(const Job& job, MilliGpu amount, std::int64_t sign);
@@ -184,7 +183,8 @@ class Cluster {
     std::vector<PoolState> pools_;
     Membership membership_;
     std::vector<ProjectState> projects_;
-    std::vector<WorkLog> work_logs_;  // by project
+    LossBook loss_book_;
+    base::ChangeLog<NodeId> changed_nodes_;
     std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
     Jobs jobs_;

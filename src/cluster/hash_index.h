@@ -7,6 +7,7 @@
 // Trusts: an entry keeps its hash and position. Nothing is decided by the order inside.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -39,6 +40,13 @@ class HashIndex {
         }
         put(position, hash_at(position));
         ++size_;
+    }
+
+    // Keeps the memory, but half of it where little of it was in use.
+    void clear() {
+        if (16 * size_ < slots_.size() && slots_.size() > 16) slots_.resize(slots_.size() / 2);
+        std::ranges::fill(slots_, kNone);
+        size_ = 0;
     }
 
   private:

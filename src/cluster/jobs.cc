@@ -134,14 +134,6 @@ void Cluster::recount() {
         }
         if (job.hold) add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
     }
-    stamp_all_work();  // its pieces count otherwise
-}
-
-void Cluster::stamp_all_work() {
-    for (WorkLog& log : work_logs_) {
-        log.set_stamp(++last_stamp_);
-        log.restart();
-    }
 }
 
 void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) {
@@ -180,7 +172,7 @@ void Cluster::leave_line(const Job& job) {
     if (job.is_victim()) {
         pools_[job.pool.index()].claims[job.project.index()].victims.erase(victim_key(job));
         count_cpu_only(pools_[job.pool.index()], shape(job.shape), job.project, -1);
-        work_logs_[job.project.index()].left(victim_key(job));
+        count_loss(job, -1);
     }
 }
 
@@ -198,17 +190,15 @@ void Cluster::join_line(const Job& job) {
     if (job.is_victim()) {
         pools_[job.pool.index()].claims[job.project.index()].victims.insert(victim_key(job));
         count_cpu_only(pools_[job.pool.index()], shape(job.shape), job.project, +1);
-        work_logs_[job.project.index()].joined(victim_key(job));
+        count_loss(job, +1);
     }
 }
 
-template <typename Change>
-void Cluster::change(JobId id, Change&& change) {
+void Cluster::change(JobId id, auto&& change) {
     Job& job = mutable_job(id);
     const bool is_real = open_trials_ == 0;
     if (is_real) count_attained(*this, id);
     const bool had_hold = job.hold.has_value();
-    const bool was_victim = job.is_victim();
     leave_line(job);
     change(job);
     job.lacking = lacking(shape(job.shape), job);
@@ -220,8 +210,29 @@ void Cluster::change(JobId id, Change&& change) {
     if (had_hold && !job.hold) holders_.erase(id);
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
-    if (was_victim || job.is_victim()) stamp_work(job.project);
     if (is_real) settle_rank(*this, id);
+}
+
+void Cluster::count_loss(const Job& job, int sign) {
+    Losses& losses = pools_[job.pool.index()].claims[job.project.index()].losses;
+    const auto in_trial = open_trials_ > 0 ? LossBook::InTrial::Yes : LossBook::InTrial::No;
+    loss_book_.count(losses, shape(job.shape), job, sign, in_trial);
+}
+
+// Nothing but what its pause would destroy.
+void Cluster::change_loss(JobId id, auto&& change) {
+    BERTH_CHECK(open_trials_ == 0, "jobs do not start or save inside a trial");
+    Job& job = mutable_job(id);
+    if (job.is_victim()) count_loss(job, -1);
+    change(job);
+    if (job.is_victim()) count_loss(job, +1);
+}
+
+void Cluster::note_change(NodeId node) { changed_nodes_.add(node, 2 * nodes_.size()); }
+
+void Cluster::touch(NodeId node) {
+    ++nodes_[node.index()].stamp;
+    note_change(node);
 }
 
 void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
@@ -232,7 +243,7 @@ void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
     leave_line(job);
     job.rank = rank;
     join_line(job);
-    if (job.is_victim()) stamp_work(job.project);
+    for (const PlacedTask& task : job.placed) note_change(task.place.node);
 }
 
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
@@ -291,7 +302,7 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
             const int rank = task.place.task;
             add_allocated(job, counted(task.place), -1);
             change_task(before, task.place, Use::Used, -1);
-            ++nodes_[task.place.node.index()].stamp;
+            touch(task.place.node);
             task.place = task_on(shape, task.place.node, task.place.gpu_mask);
             task.place.task = rank;
             change_task(shape, task.place, Use::Used, +1);
@@ -330,7 +341,6 @@ void Cluster::remove_job(JobId id) {
     const Job& job = this->job(id);
     leave_ranks(*this, id);
     leave_line(job);
-    if (job.is_victim()) stamp_work(job.project);
     for (const PlacedTask& task : job.placed) vacate(job, task);
     if (job.hold) {
         for (const TaskPlacement& task : job.hold->tasks) {
@@ -362,20 +372,18 @@ void Cluster::set_started(JobId id, TimePoint time) {
         job.last_start = job.last_saved = time;
         job.fresh_tasks = 0;
     };
-    Job& job = mutable_job(id);
     // Whether it has fresh tasks says what a job asks that grows by restarts, nobody else.
-    job.elastic == model::Elastic::Restart ? change(id, start) : start(job);
-    for (const PlacedTask& task : job.placed) ++nodes_[task.place.node.index()].stamp;
-    if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
-    stamp_work(job.project);
+    if (job(id).elastic == model::Elastic::Restart) {
+        change(id, start);
+    } else {
+        change_loss(id, start);
+    }
+    for (const PlacedTask& task : job(id).placed) ++nodes_[task.place.node.index()].stamp;
     settle_rank(*this, id);
 }
 
 void Cluster::set_saved(JobId id, TimePoint time) {
-    Job& job = mutable_job(id);
-    job.last_saved = time;
-    if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
-    stamp_work(job.project);
+    change_loss(id, [&](Job& job) { job.last_saved = time; });
 }
 
 void Cluster::set_paused(JobId id, TimePoint time) {
@@ -399,7 +407,7 @@ void Cluster::leave_node(JobId id, NodeId node) {
     const auto last = std::ranges::find(here.rbegin(), here.rend(), id);
     BERTH_CHECK(last != here.rend(), "a task stands on its node");
     here.erase(last.base() - 1);
-    ++nodes_[node.index()].stamp;
+    touch(node);
 }
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
@@ -433,17 +441,10 @@ TaskPlacement with_memory(const Cluster& cluster, TaskPlacement task) {
     return task;
 }
 
-// What takes back the change of the job that is about to be made.
-Undo undo_of(const Cluster& cluster, JobId id, Undo::What what) {
-    const Job& job = cluster.job(id);
-    const WorkLog& log = cluster.work_log(job.project);
-    return {what, id, job.pool, log.stamp(), log.mark()};
-}
-
 }  // namespace
 
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
-    Undo undo = undo_of(*this, id, Undo::What::Place);
+    Undo undo{Undo::What::Place, id, job(id).pool};
     undo.count = tasks.size();
     let_others_yield(tasks);
     change(id, [&](Job& job) {
@@ -457,7 +458,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
             job.placed.push_back({with_memory(*this, task), false});
             change_task(job.shape, job.placed.back().place, Use::Used, +1);
             jobs_on_[task.node.index()].push_back(id);
-            ++nodes_[task.node.index()].stamp;
+            touch(task.node);
             count_running(job, task, +1);
         }
         add_allocated(job, cluster::counted(*this, tasks), +1);
@@ -468,7 +469,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
     const RankSet leaving(ranks);
-    Undo undo = undo_of(*this, id, Undo::What::Release);
+    Undo undo{Undo::What::Release, id, job(id).pool};
     undo.first = undo_.ranks.size();
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
@@ -499,12 +500,12 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     add_allocated(job, counted(task.place), -sign);
     count_running(job, task.place, releasing ? -1 : +1);
     task.is_releasing = releasing;
-    ++nodes_[task.place.node.index()].stamp;
+    touch(task.place.node);
 }
 
 void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
                    model::Rule rule) {
-    const Undo undo = undo_of(*this, id, Undo::What::Hold);
+    const Undo undo{Undo::What::Hold, id, job(id).pool};
     let_others_yield(tasks);
     change(id, [&](Job& job) {
         job.pool = pool;
@@ -525,7 +526,7 @@ void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, 
 }
 
 void Cluster::drop_hold(JobId id) {
-    const Undo undo = undo_of(*this, id, Undo::What::DropHold);
+    const Undo undo{Undo::What::DropHold, id, job(id).pool};
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) {
             change_task(job.shape, task, Use::Held, -1);
@@ -585,9 +586,6 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::Others: break;
         }
     });
-    WorkLog& log = work_logs_[job(entry.job).project.index()];
-    log.set_stamp(entry.stamp);
-    log.take_back_to(entry.mark);
 }
 
 }  // namespace berth::cluster

@@ -14,8 +14,9 @@ bool LaneKey::operator<(const LaneKey& other) const {
 }
 
 bool VictimKey::operator<(const VictimKey& other) const {
-    return std::tie(precedence, other.stage, other.created, other.job) <
-           std::tie(other.precedence, stage, created, job);
+    const auto order = std::tie(precedence, other.stage, other.created, other.job) <=>
+                       std::tie(other.precedence, stage, created, job);
+    return order < 0;
 }
 
 int position_in_line(const Lanes& lanes, const Job& job) {

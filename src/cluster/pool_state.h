@@ -11,6 +11,7 @@
 
 #include "cluster/free_index.h"
 #include "cluster/line.h"
+#include "cluster/losses.h"
 #include "model/project.h"
 
 namespace berth::cluster {
@@ -35,6 +36,7 @@ struct Claim {
     Lanes lanes;
     std::uint64_t lanes_stamp = 0;  // another whenever a lane changes
     base::SortedRuns<VictimKey> victims;
+    Losses losses;  // of the same jobs
     int cpu_only_victims = 0;  // of them: those that ask for no GPU
 };
 

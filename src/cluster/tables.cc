@@ -43,7 +43,6 @@ std::pair<std::int64_t, std::int64_t> exchange_range(const Cluster& cluster, Sha
 
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot
-    work_logs_.emplace_back();
     set_pool({.name = model::kDefaultPool, .labels = {}, .exchange = {}});
 }
 
@@ -280,7 +279,6 @@ void Cluster::set_project(const model::Project& project) {
         id = {static_cast<ProjectId::Rep>(projects_.size())};
         project_names_.emplace(project.name, id);
         projects_.push_back({});
-        work_logs_.emplace_back();
         for (PoolState& pool : pools_) pool.claims.resize(projects_.size());
         const ProjectId parent = project.parent.empty() ? kRoot : find_project(project.parent);
         BERTH_CHECK(parent.is_valid(), "a parent is declared before its children");
@@ -295,7 +293,6 @@ void Cluster::set_project(const model::Project& project) {
                       });
     resolve_claims();
     settle_order(*this, id);
-    stamp_all_work();  // what a project says of minimum runs holds for all below it
 }
 
 void Cluster::remove_project(ProjectId id) {
@@ -311,7 +308,6 @@ void Cluster::remove_project(ProjectId id) {
     project_names_.erase(gone.project.name);
     gone = {};
     resolve_claims();
-    stamp_all_work();
 }
 
 void Cluster::resolve_claims() {

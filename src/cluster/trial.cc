@@ -18,17 +18,18 @@ void Cluster::undo_to(std::size_t mark) {
     }
 }
 
-Trial::Trial(Cluster& cluster) : cluster_(cluster), mark_(cluster.undo_.entries.size()) {
+Trial::Trial(Cluster& cluster)
+    : cluster_(cluster),
+      mark_(cluster.undo_.entries.size()),
+      changes_(cluster.changed_nodes_.mark()) {
     ++cluster_.open_trials_;
 }
 
 Trial::~Trial() {
-    if (!is_kept_) cluster_.undo_to(mark_);
+    cluster_.undo_to(mark_);
+    cluster_.changed_nodes_.take_back_to(changes_);
     --cluster_.open_trials_;
-    if (cluster_.open_trials_ == 0) {
-        // Kept at the outermost level: the changes are final, their records are not needed.
-        cluster_.undo_.clear();
-    }
+    if (cluster_.open_trials_ == 0) cluster_.undo_.clear();
 }
 
 }  // namespace berth::cluster

@@ -3,6 +3,7 @@
 // How is a "what if" asked of the real cluster, leaving no trace?
 #pragma once
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,6 @@ struct Undo {
     enum class What { Place, Release, Hold, DropHold, Take, GiveBack, Others } what;
     JobId job;
     PoolId pool;              // the job's pool before
-    std::uint64_t stamp = 0;  // of its project's work before
-    std::uint64_t mark = 0;   // in the log of that work before
     std::size_t first = 0;    // among the ranks or tasks to be undone
     std::size_t count = 0;
     View view = View::Idle;
@@ -54,8 +53,8 @@ struct UndoList {
     }
 };
 
-// While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they
-// belong to the enclosing Trial. Trials nest like brackets.
+// [trial] changes that are made while it lives are taken back when it ends. Trials nest like
+// brackets.
 class Trial {
   public:
     explicit Trial(Cluster& cluster);
@@ -63,12 +62,10 @@ class Trial {
     Trial(const Trial&) = delete;
     Trial& operator=(const Trial&) = delete;
 
-    void keep() { is_kept_ = true; }
-
   private:
     Cluster& cluster_;
     std::size_t mark_;
-    bool is_kept_ = false;
+    std::uint64_t changes_;  // so many of nodes were known before
 };
 
 }  // namespace berth::cluster

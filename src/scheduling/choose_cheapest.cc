@@ -103,7 +103,7 @@ std::optional<Places> widen(const Hunt& hunt, Choice& choice) {
 }  // namespace
 
 std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market) {
-    if (hunt.count <= kExactPieces) return choose_exactly(hunt, hunt.quarry());
+    if (hunt.few) return choose_exactly(hunt, *hunt.few);
     const EvictionTest test(hunt);
     auto bought = market.buy(hunt);
     if (!bought && !hunt.needs_more_than_slots()) return {};

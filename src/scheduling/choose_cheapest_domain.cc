@@ -31,7 +31,7 @@ std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& marke
         Beneficiary here = hunt.beneficiary;
         here.within = region;
         Hunt inside{hunt.view,    here,        hunt.terms,    hunt.pieces,
-                    hunt.scratch, hunt.ledger, hunt.projects, hunt.count};
+                    hunt.scratch, hunt.ledger, hunt.projects, hunt.few};
         inside.takes_back = hunt.takes_back;
         market.close();
         market.reopen(inside, {});

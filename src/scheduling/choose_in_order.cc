@@ -3,7 +3,6 @@
 // Rule R8: victims one piece after the other, worst project first, until the beneficiary fits;
 // then whoever can keep its place keeps it, best first.
 #include <algorithm>
-#include <functional>
 
 #include "scheduling/eviction.h"
 #include "scheduling/place.h"
@@ -13,13 +12,15 @@
 namespace berth::scheduling {
 namespace {
 
-// Goes through what is left of each project's pieces, in victim order.
+// Goes through what is left of each project's pieces, in victim order. The cluster's own order is
+// of now: a job that lost its surplus stands among those at their minimum.
 class Walk {
   public:
     explicit Walk(const Hunt& hunt) : hunt_(hunt) {
         for (const ProjectId project : hunt.projects) {
-            const auto classes = hunt.pieces.classes(hunt.terms, project);
-            at_.push_back({project, classes, {}, 0});
+            const auto& victims = hunt.view.claim(project).victims;
+            if (victims.empty()) continue;
+            at_.push_back({project, victims.front(), {}});
             settle(at_.back());
         }
         std::ranges::sort(at_, {}, &At::project);
@@ -27,14 +28,16 @@ class Walk {
 
     bool has_pieces(ProjectId project) const {
         const auto own = std::ranges::lower_bound(at_, project, {}, &At::project);
-        if (own != at_.end() && own->project == project) return !own->is_over();
+        if (own != at_.end() && own->project == project) return own->next.has_value();
         const auto& children = hunt_.view.cluster.projects()[project.index()].children;
         return std::ranges::any_of(children, [&](ProjectId child) { return has_pieces(child); });
     }
 
+    // Releases it, too.
     std::size_t take_next(ProjectId project) {
         At& at = *std::ranges::lower_bound(at_, project, {}, &At::project);
-        const std::size_t piece = at.pieces[at.next++];
+        const std::size_t piece = *at.next;
+        hunt_.view.cluster.release(hunt_.pieces[piece].job, hunt_.pieces[piece].ranks);
         settle(at);
         return piece;
     }
@@ -42,33 +45,35 @@ class Walk {
   private:
     struct At {
         ProjectId project;
-        std::span<PieceTable::Class> classes;  // that were not reached yet
-        Choice pieces;  // of the class that was, in the order in which they go
-        std::size_t next = 0;  // of them
-
-        bool is_over() const { return next == pieces.size(); }
+        cluster::VictimKey key;  // of nobody before it is anything left
+        std::optional<std::size_t> next;
     };
 
     void settle(At& at) const {
-        for (; at.is_over() && !at.classes.empty(); at.classes = at.classes.subspan(1)) {
-            at.pieces = in_order(at.classes.front());
-            at.next = 0;
+        at.next.reset();
+        const auto& victims = hunt_.view.claim(at.project).victims;
+        const Terms& terms = hunt_.terms;
+        for (auto victim = victims.from(at.key); victim != victims.end(); ++victim) {
+            if (terms.from_own && !(victim->precedence < terms.precedence)) return;
+            at.key = *victim;
+            at.next = first_left(victim->job);
+            if (at.next) return;
         }
     }
 
-    // Those that may be taken. A job that lost its surplus stands among those at their minimum.
-    Choice in_order(const PieceTable::Class& alike) const {
-        Choice pieces;
-        for (std::size_t i = alike.next; i < alike.order.size(); ++i) {
-            const std::size_t piece = alike.order[i];
-            if (hunt_.pieces.allows(hunt_.terms, piece)) pieces.push_back(piece);
+    std::optional<std::size_t> first_left(JobId job) const {
+        const PieceTable::Range pieces = hunt_.pieces.of(job);
+        for (std::size_t piece = pieces.first; piece < pieces.end; ++piece) {
+            if (hunt_.pieces.allows(hunt_.terms, piece) && runs(piece)) return piece;
         }
-        std::ranges::stable_sort(pieces, std::less{}, [&](std::size_t position) {
-            const Piece& piece = hunt_.pieces[position];
-            const int stage = piece.takes_whole_job ? std::min(piece.stage, 1) : piece.stage;
-            return cluster::VictimKey{piece.precedence, stage, piece.created, piece.job};
+        return {};
+    }
+
+    bool runs(std::size_t piece) const {
+        const auto& placed = hunt_.view.cluster.job(hunt_.pieces[piece].job).placed;
+        return std::ranges::any_of(placed, [&](const cluster::PlacedTask& task) {
+            return !task.is_releasing && task.place.task == hunt_.pieces[piece].ranks.front();
         });
-        return pieces;
     }
 
     const Hunt& hunt_;
@@ -131,15 +136,14 @@ std::optional<Chosen> spare(const Hunt& hunt, const Choice& walked, const Places
 std::optional<Chosen> choose_in_order(const Hunt& hunt) {
     const PoolView& view = hunt.view;
     const Beneficiary& beneficiary = hunt.beneficiary;
-    Walk walk(hunt);
     Choice walked;
     std::optional<Places> places;
     {
         const cluster::Trial trial(view.cluster);
+        Walk walk(hunt);
         for (ProjectId from = worst_project(view, walk); from.is_valid() && !places;
              from = worst_project(view, walk)) {
             const std::size_t piece = walk.take_next(from);
-            view.cluster.release(hunt.pieces[piece].job, hunt.pieces[piece].ranks);
             walked.push_back(piece);
             if (quota_gate(view, beneficiary.job, beneficiary.amount)) continue;
             if (!hunt.holds_no_more()) continue;

@@ -85,6 +85,7 @@ Plan plan_of(Decision& decision) {
 // in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, DecisionCache& cache) {
     cluster::keep_ranks(cluster, policy.order, now);
+    cluster.keep_losses({policy.min_run, policy.min_run_restarts}, now);
     if (Plan plan; !(plan.node_moves = node_moves(cluster)).empty()) {
         plan.next_wakeup = now;
         return plan;

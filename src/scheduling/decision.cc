@@ -32,6 +32,7 @@ Decision::Decision(cluster::Cluster& cluster, const model::Policy& policy, TimeP
       winners_(cache.nodes()),
       fresh_(cache.nodes()),
       honoured_(cache.nodes()),
+      unseen_(cache.nodes()),
       conflicts_(cache.nodes()),
       has_spared_(attempt.is_last) {}
 
@@ -46,6 +47,7 @@ void Decision::look_at_pools() {
             view_pool(cluster_, policy_, now_, pool, std::move(cache_.pool(pool).shares)));
         views_.back().fresh = &fresh_;
         views_.back().honoured = &honoured_;
+        views_.back().unseen = &unseen_;
         if (attempt_.is_last) views_.back().spared = &winners_;
         if (cluster_.pools().size() == 1) break;  // there is nothing to prefer
         for (const cluster::Claim& claim : cluster_.pools()[i].claims) {
@@ -57,11 +59,13 @@ void Decision::look_at_pools() {
 }
 
 void Decision::start(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
-    if (rule == Rule::Allocate && cluster_.job(job).active == 0) fresh_.insert(job);
+    const bool is_new = cluster_.job(job).active == 0;
+    if (is_new) unseen_.insert(job);
+    if (is_new && rule == Rule::Allocate) fresh_.insert(job);
     cluster_.place(job, pool, tasks);
     winners_.insert(job);
-    const auto [position, is_new] = start_of_.try_emplace({job, rule}, plan_.starts.size());
-    if (is_new) {
+    const auto [position, is_line] = start_of_.try_emplace({job, rule}, plan_.starts.size());
+    if (is_line) {
         add(plan_.starts, {job, rule, {tasks.begin(), tasks.end()}});
         return;
     }

@@ -72,6 +72,8 @@ class Decision {
     // instead.
     void move_instead(JobId job, PoolId pool, std::span<const model::TaskPlacement> tasks);
     void wake_at(TimePoint time);
+    // Whoever has started by now may be a victim.
+    void see_started() { unseen_.clear(); }
     void note_conflict(JobId loser, const Contender& winner) { add(conflicts_, loser, winner); }
     // A job could not be moved or paused because this plan has just given it something.
     void note_spared() { has_spared_ = true; }
@@ -104,6 +106,7 @@ class Decision {
     JobSet winners_;
     JobSet fresh_;  // start on idle GPUs: they have nothing to lose yet
     JobSet honoured_;
+    JobSet unseen_;
     Conflicts conflicts_;
     bool has_spared_;
 };

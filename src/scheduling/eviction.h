@@ -25,7 +25,7 @@ struct Hunt {
     SlotScratch& scratch;  // of the prices of slots
     ReclaimLedger ledger;  // nothing taken yet
     base::SmallVector<ProjectId, 128> projects;  // whose work may be taken at all
-    std::int64_t count = 0;           // of the pieces that may be taken
+    std::optional<Choice> few = {};  // all pieces that may be taken, where they are few
     // On which alone a slot may be had, if that is known (reach.h).
     std::optional<std::span<const NodeId>> nodes = {};
 

@@ -4,20 +4,38 @@
 // nodes does a project's stand? One small table of the table of pieces, so that a question about a
 // node is one line of memory instead of a walk through its pieces.
 //
-// Guarantees: no piece is left out but those that this decision took; what is protected or promised
-// is counted too. Trusts: of projects that are not cut (pieces.h) it may tell of an earlier time.
-// Cost: the pieces of each node that changed since it was last brought up to date.
+// Guarantees: nobody is left out; what is protected or promised is counted too. Cost: the jobs on
+// each node that changed since it was last brought up to date.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "base/small_vector.h"
 #include "cluster/free_index.h"
-#include "scheduling/pieces.h"
+#include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
+
+// Calls `visit(job, gpus)` with every job of the pool that could be paused and runs on the node.
+template <typename Visit>
+void visit_victims(const PoolView& view, NodeId node, Visit&& visit) {
+    const std::span<const JobId> jobs = view.cluster.jobs_on(node);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const auto before = jobs.first(i);
+        if (std::ranges::find(before, jobs[i]) != before.end()) continue;
+        const cluster::Job& job = view.cluster.job(jobs[i]);
+        if (!job.is_victim() || job.pool != view.pool) continue;
+        int gpus = 0;
+        for (const auto& [place, is_releasing] : job.placed) {
+            if (place.node == node && !is_releasing) gpus += std::popcount(place.gpu_mask);
+        }
+        visit(job, gpus);
+    }
+}
 
 class NodeWork {
   public:
@@ -27,14 +45,14 @@ class NodeWork {
         std::int32_t gpus = 0;
     };
 
-    void bring_up_to_date(const PieceTable& pieces, const cluster::Cluster& cluster);
+    void bring_up_to_date(const PoolView& view);
     std::span<const Part> on(NodeId node) const { return parts_[node.index()]; }
     const cluster::NodeSet& nodes_of(ProjectId project) const { return nodes_of_[project.index()]; }
 
   private:
     using Parts = base::SmallVector<Part, 8>;
 
-    void look_at(const PieceTable& pieces, NodeId node);
+    void look_at(const PoolView& view, NodeId node);
 
     std::uint64_t mark_ = 0;  // in the log of the nodes that changed
     std::vector<Parts> parts_;  // by node

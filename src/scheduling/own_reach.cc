@@ -3,37 +3,39 @@
 
 #include <algorithm>
 
+#include "scheduling/node_work.h"
+
 namespace berth::scheduling {
 
-const base::SortedRuns<OwnReach::Spot>& OwnReach::spots(const PieceTable& pieces, std::size_t nodes,
-                                                        ProjectId project, int gpus) {
-    const base::ChangeLog<NodeId>& log = pieces.changed_nodes();
+const base::SortedRuns<OwnReach::Spot>& OwnReach::spots(const PoolView& view, ProjectId project,
+                                                        int gpus) {
+    const base::ChangeLog<NodeId>& log = view.cluster.changed_nodes();
     const bool is_new = std::ranges::find(asked_, gpus) == asked_.end();
     if (is_new) asked_.push_back(gpus);
-    if (is_new || on_.size() != nodes || !log.reaches_back_to(mark_)) {
-        look_at_all(pieces, nodes);
+    if (is_new || on_.size() != view.cluster.nodes().size() || !log.reaches_back_to(mark_)) {
+        look_at_all(view);
     } else {
-        log.visit_since(mark_, [&](NodeId node) { look_at(pieces, node); });
+        log.visit_since(mark_, [&](NodeId node) { look_at(view, node); });
     }
-    mark_ = log.mark();
+    mark_ = log.read();
     return spots_[{project, gpus}];
 }
 
-void OwnReach::look_at_all(const PieceTable& pieces, std::size_t nodes) {
+void OwnReach::look_at_all(const PoolView& view) {
     spots_.clear();
-    on_.assign(nodes, {});
-    for (std::size_t at = 0; at < nodes; ++at) look_at(pieces, {static_cast<NodeId::Rep>(at)});
+    on_.assign(view.cluster.nodes().size(), {});
+    for (std::size_t at = 0; at < on_.size(); ++at) {
+        look_at(view, {static_cast<NodeId::Rep>(at)});
+    }
 }
 
-void OwnReach::look_at(const PieceTable& pieces, NodeId node) {
+void OwnReach::look_at(const PoolView& view, NodeId node) {
     auto& listed = on_[node.index()];
     for (const auto& [key, spot] : listed) spots_[key].erase(spot);
     listed.clear();
     work_.clear();
-    pieces.visit_on(node, [&](std::size_t position) {
-        if (pieces.is_gone(position)) return;
-        const Piece& piece = pieces[position];
-        work_.push_back({piece.project, piece.precedence, piece.gpus_on(node)});
+    visit_victims(view, node, [&](const cluster::Job& job, int job_gpus) {
+        work_.push_back({job.project, job.precedence(), job_gpus});
     });
     std::ranges::sort(work_, std::less{});
     int before = 0;

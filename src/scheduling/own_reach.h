@@ -5,7 +5,7 @@
 // list answers for jobs of every rank.
 //
 // Guarantees: no node is left out; what is protected or promised is counted as if it could be
-// taken. Trusts: the project that is asked about is cut (pieces.h). Cost: the pieces on each node
+// taken. Cost: the jobs on each node
 // that changed since the last question, whoever asked; then O(log).
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/sorted_runs.h"
-#include "scheduling/pieces.h"
+#include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
 
@@ -32,8 +32,7 @@ class OwnReach {
         }
     };
     // For so many GPUs of a node, the least precedence first. Valid until the next question.
-    const base::SortedRuns<Spot>& spots(const PieceTable& pieces, std::size_t nodes,
-                                        ProjectId project, int gpus);
+    const base::SortedRuns<Spot>& spots(const PoolView& view, ProjectId project, int gpus);
 
   private:
     using Key = std::pair<ProjectId, int>;  // who, and how many GPUs
@@ -48,8 +47,8 @@ class OwnReach {
         }
     };
 
-    void look_at_all(const PieceTable& pieces, std::size_t nodes);
-    void look_at(const PieceTable& pieces, NodeId node);
+    void look_at_all(const PoolView& view);
+    void look_at(const PoolView& view, NodeId node);
 
     std::uint64_t mark_ = 0;  // in the log of the nodes that changed
     std::vector<int> asked_;  // for how many GPUs

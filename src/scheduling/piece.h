@@ -3,12 +3,9 @@
 // A piece of running work that could be paused, who wants its GPUs, and on what terms.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <vector>
 
 #include "base/small_vector.h"
 #include "scheduling/pool_view.h"
@@ -19,8 +16,7 @@ struct Piece {
     JobId job;
     ProjectId project;
     cluster::Precedence precedence;
-    int stage = 0;  // of its job (rule R3), now
-    int stage_of_job = 0;  // before anything was taken of it
+    int stage = 0;  // of its job (rule R3), before anything was taken of it
     TimePoint created;  // of its job
     bool takes_whole_job = true;
     bool takes_core = true;  // or all of it has to stop for it
@@ -34,6 +30,7 @@ struct Piece {
     std::int64_t restart_gpu_ms = 0;
 
     int gpus_on(NodeId node) const;
+    bool is_on(NodeId node) const;
     cluster::VictimKey key() const;  // its job's, before anything was taken of it
     // What pausing it at that time destroys.
     model::PauseCost cost_at(TimePoint time) const;
@@ -50,46 +47,6 @@ struct Cost {
 
 // Some pieces: positions in their table, ascending where nothing else is said.
 using Choice = base::SmallVector<std::size_t, 16>;
-
-// Where jobs are told apart by ranks, most lists are short.
-using FewPieces = base::SmallVector<std::size_t, 4>;
-
-// Pieces that lose the same with every second since their last save, whatever the time: the
-// cheapest first now is the cheapest first always.
-struct PieceGroup {
-    bool is_fresh = false;
-    MilliGpu gpus{0};  // of each of them
-    MilliGpu stopped{0};
-    std::int64_t restart_gpu_ms = 0;
-    // [0] all, [1] without the protected ones.
-    std::array<FewPieces, 2> cheapest_first;
-    std::array<std::size_t, 2> left{};  // positions: for this decision nothing is left before
-};
-
-// The pieces of one project that have one precedence; `order` is the victim order (R8). What is
-// left of them is counted twice: [0] all, [1] without the protected ones.
-struct PieceClass {
-    cluster::Precedence precedence;
-    std::vector<std::size_t> order;
-    std::size_t next = 0;  // position in order: nothing is left before
-    std::array<std::int64_t, 2> count{};
-    std::array<MilliGpu, 2> gpus{};
-    MilliGpu largest{0};  // of all there ever were
-    FewPieces shielded;  // by their jobs' minimum runs; who is longest first
-    bool has_groups = false;  // made when somebody asks, then kept
-    std::vector<PieceGroup> groups;
-    std::array<std::optional<std::int64_t>, 2> below;  // least cost in the classes before it
-
-    void empty();  // but keep the memory
-};
-
-// What is left of several classes together; `count` and `gpus` as in a class.
-struct PieceTotals {
-    std::array<std::int64_t, 2> count{};
-    std::array<MilliGpu, 2> gpus{};
-    MilliGpu largest{0};
-    std::optional<TimePoint> protected_until;  // when the first may be taken that may not be now
-};
 
 // Who wants to start, and by which right.
 struct Beneficiary {

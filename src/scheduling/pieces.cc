@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/pieces.h"
 
-#include <algorithm>
 #include <bit>
-#include <utility>
+#include <functional>
 
 #include "base/gpu_time.h"
 #include "scheduling/reclaim.h"
@@ -11,9 +10,10 @@
 namespace berth::scheduling {
 namespace {
 
-std::int64_t unsaved_gpu_ms(MilliGpu gpus, TimePoint last_saved, TimePoint now) {
-    return base::gpu_ms(gpus, std::max(now - last_saved, model::Duration{0}));
-}
+using cluster::LossKey;
+
+// Where nobody may be taken, looking for a few pieces ends after so many jobs.
+constexpr int kJobsLookedAt = 128;
 
 }  // namespace
 
@@ -25,15 +25,20 @@ int Piece::gpus_on(NodeId node) const {
     return count;
 }
 
-cluster::VictimKey Piece::key() const { return {precedence, stage_of_job, created, job}; }
+bool Piece::is_on(NodeId node) const {
+    return std::ranges::find(tasks, node, &model::TaskPlacement::node) != tasks.end();
+}
+
+cluster::VictimKey Piece::key() const { return {precedence, stage, created, job}; }
 
 model::PauseCost Piece::cost_at(TimePoint time) const {
     if (is_fresh) return {};
-    return {unsaved_gpu_ms(stopped, last_saved, time), restart_gpu_ms};
+    return {cluster::unsaved_gpu_ms(stopped, last_saved, time), restart_gpu_ms};
 }
 
 model::PauseCost pause_cost(const cluster::Job& job, MilliGpu gpus, TimePoint now) {
-    return {unsaved_gpu_ms(gpus, job.last_saved, now), base::gpu_ms(gpus, job.restart_cost)};
+    return {cluster::unsaved_gpu_ms(gpus, job.last_saved, now),
+            base::gpu_ms(gpus, job.restart_cost)};
 }
 
 // Unless it binds everybody, the minimum run binds a project that wants more than its quota, never
@@ -52,81 +57,86 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
 }
 
 void PieceTable::open(const PoolView& view) {
-    // The minimum run is the policy's.
-    if (policy_ != view.policy) {
-        base::ChangeLog<NodeId> log = std::move(changed_nodes_);
-        *this = PieceTable();
-        changed_nodes_ = std::move(log);
-        changed_nodes_.restart();
-    }
     view_ = &view;
-    policy_ = view.policy;
-    cuts_.resize(view.cluster.projects().size());
-    heads_.resize(view.cluster.nodes().size(), kNoLink);
     project_says_ = has_minimum_runs(view.cluster);
-    for (Cut& cut : cuts_) cut.is_ready = false;
+    pieces_.clear();
+    is_gone_.clear();
+    of_job_.clear();
+    cuts_used_ = 0;
+    prices_.resize(view.cluster.projects().size());
+    for (auto& of_project : prices_) {
+        for (Prices& prices : of_project) prices.terms.reset();
+    }
 }
 
-std::span<PieceTable::Class> PieceTable::classes(const Terms& terms, ProjectId project) {
-    std::vector<Class>& classes = cut(project).classes;
-    if (!terms.from_own) return classes;
-    const auto end = std::ranges::lower_bound(classes, terms.precedence, {}, &Class::precedence);
-    return {classes.begin(), end};
+PieceTable::Range PieceTable::of(JobId id) {
+    const auto hash = static_cast<std::uint64_t>(id.value);
+    const std::uint32_t known =
+        of_job_.find(hash, [&](std::uint32_t first) { return pieces_[first].job == id; });
+    if (known != cluster::HashIndex::kNone) {
+        std::size_t end = known + std::size_t{1};
+        while (is_of_same_job(known, end)) ++end;
+        return {known, end};
+    }
+    const cluster::Job& job = view_->cluster.job(id);
+    const bool is_seen = job.is_victim() && job.pool == view_->pool && !has(view_->unseen, id);
+    if (!is_seen) return {};
+    if (cuts_used_ == cuts_.size()) cuts_.emplace_back();
+    Cut& cut = cuts_[cuts_used_++];
+    cut.units = cluster::units_of(view_->cluster.shape(job.shape), job);
+    cut.ranks.clear();
+    for (const model::TaskPlacement& task : cut.units.tasks) cut.ranks.push_back(task.task);
+    const std::size_t first = pieces_.size();
+    for (std::size_t unit = 0; unit < cut.units.count(); ++unit) {
+        pieces_.push_back(piece_of(job, cut, unit));
+    }
+    is_gone_.resize(pieces_.size());
+    of_job_.insert(static_cast<std::uint32_t>(first), [&](std::uint32_t position) {
+        return static_cast<std::uint64_t>(pieces_[position].job.value);
+    });
+    return {first, pieces_.size()};
 }
 
-PieceTotals PieceTable::totals(const Terms& terms, ProjectId project) {
-    std::optional<PieceTotals>& known = cut(project).totals;
-    const bool are_for_all = !terms.from_own && !asks_who(terms);
-    if (are_for_all && known) return *known;
-    PieceTotals totals;
-    for (const Class& alike : classes(terms, project)) {
-        for (std::size_t which = 0; which < alike.count.size(); ++which) {
-            totals.count[which] += alike.count[which];
-            totals.gpus[which] += alike.gpus[which];
-        }
-        totals.largest = std::max(totals.largest, alike.largest);
-        const auto until = protected_until(terms, alike);
-        if (until)
-            totals.protected_until = std::min(totals.protected_until.value_or(*until), *until);
-    }
-    if (are_for_all) known = totals;
-    return totals;
+Piece PieceTable::piece_of(const cluster::Job& job, const Cut& cut, std::size_t unit) const {
+    Piece piece;
+    piece.job = job.id;
+    piece.project = job.project;
+    piece.precedence = job.precedence();
+    piece.stage = job.stage();
+    piece.created = job.created;
+    piece.tasks = cut.units[unit];
+    piece.ranks = std::span(cut.ranks).subspan(unit, piece.tasks.size());
+    piece.takes_whole_job = unit + piece.tasks.size() == cut.units.tasks.size();
+    piece.takes_core = piece.takes_whole_job || job.elastic == model::Elastic::Restart;
+    piece.is_fresh = has(view_->fresh, job.id);
+    piece.protected_until =
+        scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project);
+    for (const model::TaskPlacement& task : piece.tasks) piece.gpus += view_->cluster.counted(task);
+    piece.stopped = cluster::stopped_by(job, cut.units, unit);
+    piece.last_saved = job.last_saved;
+    piece.restart_gpu_ms = base::gpu_ms(piece.stopped, job.restart_cost);
+    return piece;
 }
 
-std::vector<PieceTable::Group>& PieceTable::groups(Class& alike) {
-    if (alike.has_groups) return alike.groups;
-    alike.has_groups = true;
-    const TimePoint now = cuts_[pieces_[alike.order.front()].project.index()].now;
-    for (const std::size_t position : alike.order) {
-        Group& group = group_of(alike, pieces_[position]);
-        group.cheapest_first[0].push_back(position);
-        if (!is_shielded(pieces_[position], now)) group.cheapest_first[1].push_back(position);
-    }
-    for (Group& group : alike.groups) {
-        for (FewPieces& pieces : group.cheapest_first) {
-            std::ranges::sort(pieces, Cheaper{*this});
-        }
-    }
-    return alike.groups;
+std::size_t PieceTable::first_of_job(std::size_t piece) const {
+    while (piece > 0 && is_of_same_job(piece, piece - 1) && !is_gone_[piece - 1]) --piece;
+    return piece;
 }
 
-Choice PieceTable::allowed(const Terms& terms, std::span<const ProjectId> projects) {
-    Choice found;
-    for (const ProjectId project : projects) {
-        for (const Class& alike : classes(terms, project)) {
-            for (std::size_t i = alike.next; i < alike.order.size(); ++i) {
-                if (allows(terms, alike.order[i])) found.push_back(alike.order[i]);
-            }
-        }
-    }
-    return found;
+bool PieceTable::is_of_same_job(std::size_t piece, std::size_t other) const {
+    return other < pieces_.size() && pieces_[other].job == pieces_[piece].job;
+}
+
+bool PieceTable::comes_before(std::size_t piece, std::size_t other) const {
+    const Piece& left = pieces_[piece];
+    const Piece& right = pieces_[other];
+    if (left.project != right.project) return left.project < right.project;
+    return left.job == right.job ? piece < other : left.key() < right.key();
 }
 
 bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     const Piece& piece = pieces_[position];
-    // What was cut for an earlier decision only may be of jobs that have ended.
-    const bool is_of_now = cuts_[piece.project.index()].is_ready;
-    if (is_gone_[position] || !is_of_now || is_protected(terms, piece)) return false;
+    if (is_gone_[position] || is_protected(terms, piece)) return false;
     if (has(view_->spared, piece.job)) return false;
     const bool keeps = terms.minimum_run || is_by_rank(terms);
     if (keeps && is_honoured(piece, terms.rule(), terms.project)) return false;
@@ -134,11 +144,87 @@ bool PieceTable::allows(const Terms& terms, std::size_t position) const {
            (piece.project == terms.project && piece.precedence < terms.precedence);
 }
 
+Choice PieceTable::allowed(const Terms& terms, std::span<const ProjectId> projects) {
+    Choice found;
+    gather(terms, projects, found, [](int) { return false; });
+    return found;
+}
+
+std::optional<Choice> PieceTable::few_allowed(const Terms& terms,
+                                              std::span<const ProjectId> projects,
+                                              std::size_t most) {
+    Choice found;
+    const auto are_many = [&](int jobs) { return found.size() > most || jobs > kJobsLookedAt; };
+    if (!gather(terms, projects, found, are_many)) return {};
+    return found;
+}
+
+bool PieceTable::gather(const Terms& terms, std::span<const ProjectId> projects, Choice& found,
+                        auto&& is_enough) {
+    int jobs = 0;
+    for (const ProjectId project : projects) {
+        for (const cluster::VictimKey& key : view_->claim(project).victims) {
+            if (terms.from_own && !(key.precedence < terms.precedence)) break;
+            const Range pieces = of(key.job);
+            for (std::size_t at = pieces.first; at < pieces.end; ++at) {
+                if (allows(terms, at)) found.push_back(at);
+            }
+            if (is_enough(++jobs)) return false;
+        }
+    }
+    return true;
+}
+
+MilliGpu PieceTable::most_allowed(const Terms& terms, ProjectId project) const {
+    const cluster::Claim& claim = view_->claim(project);
+    const MilliGpu all = claim.usage.allocated - claim.usage.not_preemptible;
+    return leaves_out_protected(terms, project) ? all - claim.losses.protected_gpus : all;
+}
+
+// As long as the cluster's own account of what is protected tells all there is to it.
+bool PieceTable::leaves_out_protected(const Terms& terms, ProjectId project) const {
+    const auto& ends = view_->claim(project).losses.protected_until;
+    return terms.minimum_run && !asks_who(terms) &&
+           (ends.empty() || ends.front().first > view_->now);
+}
+
+std::optional<TimePoint> PieceTable::protected_until(const Terms& terms, ProjectId project) const {
+    if (!terms.minimum_run) return {};
+    const cluster::Claim& claim = view_->claim(project);
+    if (leaves_out_protected(terms, project)) {
+        for (const auto& [until, id] : claim.losses.protected_until) {
+            const bool is_lower = view_->cluster.job(id).precedence() < terms.precedence;
+            if (!terms.from_own || is_lower) return until;
+        }
+        return {};
+    }
+    std::optional<TimePoint> first;
+    for (const cluster::VictimKey& key : claim.victims) {
+        if (terms.from_own && !(key.precedence < terms.precedence)) break;
+        const TimePoint until = protected_until(terms, view_->cluster.job(key.job));
+        if (until > view_->now) first = std::min(first.value_or(until), until);
+    }
+    return first;
+}
+
 // Others were paused for it, so its minimum run begins as soon as it starts.
 bool PieceTable::is_honoured(const Piece& piece, model::Rule rule, ProjectId asking) const {
     if (!piece.takes_core || !has(view_->honoured, piece.job)) return false;
     const cluster::Job& job = view_->cluster.job(piece.job);
     return scheduling::protected_until(*view_, job, rule, asking) > job.last_start;
+}
+
+TimePoint PieceTable::protected_until(const Terms& terms, const cluster::Job& job) const {
+    return (is_by_rank(terms) ? scheduling::protected_by_statement : scheduling::protected_until)(
+        *view_, job, terms.rule(), terms.project);
+}
+
+// The minimum run is the core's; surplus was lent for as long as it idled, unless taking it stops
+// the core as well.
+bool PieceTable::is_protected(const Terms& terms, const Piece& piece) const {
+    if (!terms.minimum_run || !piece.takes_core || piece.is_fresh) return false;
+    return (asks_who(terms) ? protected_until(terms, view_->cluster.job(piece.job))
+                            : piece.protected_until) > view_->now;
 }
 
 std::int64_t PieceTable::own_cost(const Piece& piece) const {
@@ -151,142 +237,114 @@ std::int64_t PieceTable::lost(const Terms& terms, std::size_t position,
     const Piece& piece = pieces_[position];
     if (piece.is_fresh) return 0;
     if (takes_back && piece.gpus > MilliGpu{0}) return own_cost(piece) + *takes_back;
-    std::vector<Class>& classes = cuts_[piece.project.index()].classes;
-    const auto at = static_cast<std::size_t>(&class_of(piece) - classes.data());
-    return own_cost(piece) + cheapest_below(classes, at, terms);
+    return own_cost(piece) + below(prices(terms, piece.project), piece.precedence);
+}
+
+std::int64_t PieceTable::least_lost(const Terms& terms, ProjectId project, const LossKey& next,
+                                    std::optional<std::int64_t> takes_back) {
+    const std::int64_t own =
+        cluster::unsaved_gpu_ms(next.stopped, next.last_saved, view_->now) + next.restart_gpu_ms;
+    if (takes_back && next.gpus > MilliGpu{0}) return own + *takes_back;
+    return own + below(prices(terms, project), next.precedence);
 }
 
 std::optional<std::int64_t> PieceTable::least_lost(const Terms& terms, ProjectId project) {
-    auto& known = cut(project).least_lost;
-    const bool is_for_all = terms.minimum_run && !terms.from_own && !asks_who(terms);
-    if (is_for_all && known) return *known;
-    const std::span<Class> all = classes(terms, project);
     std::optional<std::int64_t> least;
-    for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto cheapest = cheapest_in(all[at], terms);
-        if (!cheapest) continue;
-        const std::int64_t lost = *cheapest + cheapest_below(all, at, terms);
+    const Prices& prices = this->prices(terms, project);
+    for (const Rung& rung : prices.rungs) {
+        const std::int64_t lost = rung.least + below(prices, rung.precedence);
         least = std::min(least.value_or(lost), lost);
     }
-    if (is_for_all) known = least;
     return least;
 }
 
-// Of the classes before this one; nothing when nothing is left there.
-std::int64_t PieceTable::cheapest_below(std::span<Class> classes, std::size_t at,
-                                        const Terms& terms) {
-    std::optional<std::int64_t>& known = classes[at].below[terms.minimum_run ? 1 : 0];
-    if (known && !asks_who(terms)) return *known;
-    std::optional<std::int64_t> least;
-    for (Class& lower : classes.first(at)) {
-        const auto cheapest = cheapest_in(lower, terms);
-        if (cheapest) least = std::min(least.value_or(*cheapest), *cheapest);
+std::int64_t PieceTable::below(const Prices& prices, const cluster::Precedence& precedence) {
+    const auto at = std::ranges::lower_bound(prices.rungs, precedence, {}, &Rung::precedence);
+    return at == prices.rungs.begin() ? 0 : std::prev(at)->up_to;
+}
+
+std::span<const PieceTable::Group> PieceTable::groups(const Terms& terms, ProjectId project) {
+    const std::vector<Group>& groups = prices(terms, project).groups;
+    if (!terms.from_own) return groups;
+    const auto end = std::ranges::lower_bound(
+        groups, terms.precedence, {}, [](const Group& group) { return group.like.precedence; });
+    return {groups.begin(), end};
+}
+
+PieceTable::Prices& PieceTable::prices(const Terms& terms, ProjectId project) {
+    // Where it does not matter who asks, they are the same for all.
+    Terms asked = terms;
+    if (!asks_who(terms)) asked = {false, {}, {}, terms.minimum_run};
+    Prices& prices = prices_[project.index()][terms.minimum_run ? 1 : 0];
+    if (prices.terms != asked) {
+        prices.terms = asked;
+        prices.are_current = false;
+        prices.rungs.clear();
+        find_groups(prices, project);
     }
-    known = least.value_or(0);
-    return *known;
+    if (!prices.are_current) bring_up_to_date(prices);
+    return prices;
 }
 
-TimePoint PieceTable::protected_until(const Terms& terms, const Piece& piece) const {
-    const cluster::Job& job = view_->cluster.job(piece.job);
-    return (is_by_rank(terms) ? scheduling::protected_by_statement : scheduling::protected_until)(
-        *view_, job, terms.rule(), terms.project);
-}
-
-bool PieceTable::is_protected(const Terms& terms, const Piece& piece) const {
-    if (!terms.minimum_run) return false;
-    if (!asks_who(terms)) return is_shielded(piece, view_->now);
-    return piece.takes_core && !piece.is_fresh && protected_until(terms, piece) > view_->now;
-}
-
-std::optional<TimePoint> PieceTable::protected_until(const Terms& terms, const Class& alike) const {
-    if (!asks_who(terms)) {
-        if (alike.shielded.empty()) return {};
-        return pieces_[alike.shielded.back()].protected_until;
-    }
-    std::optional<TimePoint> first;
-    if (!terms.minimum_run) return first;
-    for (const std::size_t piece : alike.order) {
-        if (!is_protected(terms, pieces_[piece])) continue;
-        const TimePoint until = protected_until(terms, pieces_[piece]);
-        first = std::min(first.value_or(until), until);
-    }
-    return first;
-}
-
-std::optional<std::int64_t> PieceTable::cheapest_in(Class& from, const Terms& terms) {
-    std::optional<std::int64_t> least;
-    for (Group& group : groups(from)) {
-        if (group.is_fresh) continue;
-        // Where who asks matters, what one may not take another may: nothing is passed for good.
-        const std::size_t which = count_for(terms);
-        std::size_t here = 0;
-        std::size_t& at = asks_who(terms) ? here : group.left[which];
-        for (; at < group.cheapest_first[which].size(); ++at) {
-            const std::size_t position = group.cheapest_first[which][at];
-            const Piece& piece = pieces_[position];
-            const bool is_kept =
-                terms.minimum_run && (is_honoured(piece, model::Rule::Preempt, piece.project) ||
-                                      (asks_who(terms) && is_protected(terms, piece)));
-            if (is_gone_[position] || is_kept) continue;
-            const std::int64_t cost = own_cost(piece);
-            least = std::min(least.value_or(cost), cost);
-            break;
+void PieceTable::find_groups(Prices& prices, ProjectId project) const {
+    prices.groups.clear();
+    const auto& losses = view_->claim(project).losses.cheapest_first;
+    const bool are_left_out = losses[1].empty() || leaves_out_protected(*prices.terms, project);
+    const std::size_t lists = are_left_out ? 1 : losses.size();
+    for (const auto& all : std::span(losses).first(lists)) {
+        for (auto at = all.begin(); at != all.end();) {
+            prices.groups.push_back({&all, at, *at});
+            at = all.from(at->last_like());
         }
     }
+    if (lists > 1) std::ranges::sort(prices.groups, std::less{}, &Group::like);
+}
+
+void PieceTable::bring_up_to_date(Prices& prices) {
+    std::vector<Rung>& rungs = prices.rungs;
+    const bool had_any = !rungs.empty();
+    const std::size_t before = rungs.size();
+    rungs.clear();
+    for (Group& group : prices.groups) {
+        std::optional<std::int64_t> least;
+        for (; !group.is_over(); ++group.at) {
+            least = least_left(*prices.terms, *group.at);
+            if (least) break;
+        }
+        if (!least) continue;
+        if (rungs.empty() || rungs.back().precedence != group.like.precedence) {
+            rungs.push_back({group.like.precedence, *least, 0});
+        }
+        rungs.back().least = std::min(rungs.back().least, *least);
+    }
+    for (std::size_t at = 0; at < rungs.size(); ++at) {
+        rungs[at].up_to =
+            at == 0 ? rungs[at].least : std::min(rungs[at - 1].up_to, rungs[at].least);
+    }
+    prices.are_current = true;
+    if (had_any && rungs.size() < before) ++prices.falls;
+}
+
+// Of what is left of the job; nothing where nobody on these terms may take any of it. Jobs that
+// start in this decision lose nothing, and nobody comes back by preempting them.
+std::optional<std::int64_t> PieceTable::least_left(const Terms& terms, const LossKey& next) {
+    const Range pieces = of(next.job);
+    std::optional<std::int64_t> least;
+    for (std::size_t at = pieces.first; at < pieces.end; ++at) {
+        const Piece& piece = pieces_[at];
+        const bool is_kept =
+            terms.minimum_run &&
+            (is_protected(terms, piece) || is_honoured(piece, model::Rule::Preempt, piece.project));
+        if (is_gone_[at] || is_kept || piece.is_fresh) continue;
+        const std::int64_t cost = own_cost(piece);
+        least = std::min(least.value_or(cost), cost);
+    }
     return least;
 }
 
-bool PieceTable::comes_before(std::size_t piece, std::size_t other) const {
-    const Piece& left = pieces_[piece];
-    const Piece& right = pieces_[other];
-    if (left.project != right.project) return left.project < right.project;
-    return left.job == right.job ? piece < other : left.key() < right.key();
-}
-
-bool PieceTable::is_of_same_job(std::size_t piece, std::size_t other) const {
-    return other < pieces_.size() && pieces_[other].job == pieces_[piece].job;
-}
-
-std::size_t PieceTable::first_of_job(std::size_t piece) const {
-    while (piece > 0 && is_of_same_job(piece, piece - 1) && !is_gone_[piece - 1]) --piece;
-    return piece;
-}
-
-PieceTable::Class& PieceTable::class_of(const Piece& piece) {
-    std::vector<Class>& classes = cuts_[piece.project.index()].classes;
-    return *std::ranges::lower_bound(classes, piece.precedence, {}, &Class::precedence);
-}
-
-bool PieceTable::strike_out(std::size_t position) {
-    const Piece& piece = pieces_[position];
-    Cut& cut = cuts_[piece.project.index()];
-    Class& alike = class_of(piece);
+void PieceTable::strike_out(std::size_t position) {
     is_gone_[position] = true;
-    note_nodes(piece);
-    cut.strikes.push_back(position);
-    cut.totals.reset();
-    cut.least_lost.reset();
-    const std::size_t next = position + 1;
-    const bool is_surplus_gone = is_of_same_job(position, next) && pieces_[next].takes_whole_job;
-    if (is_surplus_gone) lower_stage(alike, next);
-    while (alike.next < alike.order.size() && is_gone_[alike.order[alike.next]]) ++alike.next;
-    count(alike, piece, -1, cut.now);
-    for (Class& higher : cut.classes) higher.below = {};
-    const bool has_higher = &alike != &cut.classes.back();
-    return has_higher && (alike.count[0] == 0 || alike.count[1] == 0);
-}
-
-// A job that lost its surplus stands among those at their minimum from now on.
-void PieceTable::lower_stage(Class& alike, std::size_t core) {
-    pieces_[core].stage = std::min(pieces_[core].stage, 1);
-    const auto key = [&](std::size_t piece) {
-        const Piece& of = pieces_[piece];
-        return cluster::VictimKey{of.precedence, of.stage, of.created, of.job};
-    };
-    auto from = std::ranges::find(alike.order, core);
-    auto to = from + 1;
-    while (to != alike.order.end() && (is_gone_[*to] || key(*to) < key(core))) ++to;
-    std::rotate(from, from + 1, to);
+    for (Prices& prices : prices_[pieces_[position].project.index()]) prices.are_current = false;
 }
 
 }  // namespace berth::scheduling

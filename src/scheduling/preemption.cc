@@ -168,6 +168,7 @@ VictimSearch& Preemption::search_in(const PoolView& view) {
 
 void Preemption::open(VictimSearch& search, const PoolView& view) {
     searched_at_[view.pool.index()] = decision_.plan().starts.size();
+    decision_.see_started();
     search.open(view);
     refused_.forget();
 }

@@ -34,14 +34,13 @@ void visit_difference(std::span<const ProjectId> some, std::span<const ProjectId
     }
 }
 
-// Of the pieces on the node that are left, those that the beneficiary's project could take.
+// What the beneficiary's project could take on the node.
 int own_gpus_on(const Hunt& hunt, NodeId node) {
     int gpus = 0;
-    hunt.pieces.visit_on(node, [&](std::size_t position) {
-        const Piece& piece = hunt.pieces[position];
+    visit_victims(hunt.view, node, [&](const cluster::Job& job, int here) {
         const bool is_lower =
-            piece.project == hunt.terms.project && piece.precedence < hunt.terms.precedence;
-        if (is_lower && !hunt.pieces.is_gone(position)) gpus += piece.gpus_on(node);
+            job.project == hunt.terms.project && job.precedence() < hunt.terms.precedence;
+        if (is_lower) gpus += here;
     });
     return gpus;
 }
@@ -60,8 +59,7 @@ Reach::Extent Reach::extent_of_own(const Hunt& hunt) {
     const int wanted = gpus_wanted(hunt);
     const auto could_have = [&](NodeId node) { return own_gpus_on(hunt, node); };
     std::int64_t slots = 0;
-    const std::size_t nodes = hunt.view.cluster.nodes().size();
-    for (const auto& spot : own_.spots(hunt.pieces, nodes, hunt.terms.project, wanted)) {
+    for (const auto& spot : own_.spots(hunt.view, hunt.terms.project, wanted)) {
         if (!(spot.least < hunt.terms.precedence)) break;
         named_.push_back(spot.node);
         slots += hunt.beneficiary.tasks > 1 ? could_have(spot.node) / wanted : 1;
@@ -72,7 +70,7 @@ Reach::Extent Reach::extent_of_own(const Hunt& hunt) {
 }
 
 Reach::Extent Reach::extent_of_lent(const Hunt& hunt) {
-    work_.bring_up_to_date(hunt.pieces, hunt.view.cluster);
+    work_.bring_up_to_date(hunt.view);
     may_lose_.assign(hunt.view.cluster.projects().size(), false);
     for (const ProjectId project : hunt.projects) may_lose_[project.index()] = true;
     Count& count = nearest(hunt);
@@ -117,8 +115,8 @@ bool Reach::is_enough_with_idle(const Hunt& hunt, const auto& could_have, std::i
 void Reach::bring_up_to_date(const Hunt& hunt, Count& count) {
     const auto nodes = std::ssize(hunt.view.cluster.nodes());
     if (cost_to_follow(hunt, count) < nodes) {
-        hunt.pieces.changed_nodes().visit_since(count.mark,
-                                                [&](NodeId node) { count_again(count, node); });
+        hunt.view.cluster.changed_nodes().visit_since(
+            count.mark, [&](NodeId node) { count_again(count, node); });
         visit_difference(count.projects, hunt.projects, [&](ProjectId project) {
             const cluster::NodeSet& of_project = work_.nodes_of(project);
             for (NodeId node = of_project.next({0}); node.is_valid();
@@ -134,7 +132,7 @@ void Reach::bring_up_to_date(const Hunt& hunt, Count& count) {
         }
     }
     count.projects = hunt.projects;
-    count.mark = hunt.pieces.changed_nodes().mark();
+    count.mark = hunt.view.cluster.changed_nodes().read();
 }
 
 // That of these projects; or a copy of the one that is brought up to date at the least cost, in the
@@ -160,7 +158,7 @@ Reach::Count& Reach::nearest(const Hunt& hunt) {
 
 // In nodes that are counted again.
 std::int64_t Reach::cost_to_follow(const Hunt& hunt, const Count& count) const {
-    const base::ChangeLog<NodeId>& log = hunt.pieces.changed_nodes();
+    const base::ChangeLog<NodeId>& log = hunt.view.cluster.changed_nodes();
     const bool can_follow =
         log.reaches_back_to(count.mark) && count.gpus.size() == hunt.view.cluster.nodes().size();
     if (!can_follow) return std::numeric_limits<std::int64_t>::max() / 2;

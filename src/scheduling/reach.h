@@ -8,7 +8,7 @@
 //
 // Guarantees: no means that no search can find room, and who is not named has none; what is
 // protected, promised, dear or too much for the ledger is counted as if it could be taken.
-// Trusts: what the hunt may take is cut (pieces.h). Cost: O(what changed since a like question),
+// Cost: O(what changed since a like question),
 // the nodes with idle GPUs, and a glance at each node when they are named.
 #pragma once
 

@@ -84,6 +84,14 @@ std::uint64_t with_room(const Hunt& hunt, NodeId node) {
     return with_room;
 }
 
+int price_falls(const Hunt& hunt) {
+    int falls = 0;
+    for (const ProjectId project : hunt.projects) {
+        falls += hunt.pieces.price_falls(hunt.terms, project);
+    }
+    return falls;
+}
+
 }  // namespace
 
 bool SlotMarket::Offer::operator<(const Offer& other) const {
@@ -94,7 +102,9 @@ void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
     ReclaimLedger::Headrooms headrooms = hunt.ledger.headrooms();
     const bool is_looser = !std::ranges::includes(projects_, hunt.projects) ||
                            !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{}) ||
-                           !std::ranges::equal(takes_back_, hunt.takes_back);
+                           !std::ranges::equal(takes_back_, hunt.takes_back) ||
+                           price_falls_ != price_falls(hunt);
+    price_falls_ = price_falls(hunt);
     headrooms_ = headrooms;
     takes_back_ = hunt.takes_back;
     projects_ = hunt.projects;
@@ -123,52 +133,65 @@ void SlotMarket::open(const Hunt& hunt) {
         return;
     }
     in_reach_.assign(hunt.view.cluster.nodes().size(), 0);
+    for (const JobSet* starting : {hunt.view.fresh, hunt.view.honoured}) {
+        if (starting == nullptr) continue;
+        for (const JobId job : *starting) look_at(hunt, job);
+    }
     for (const ProjectId project : hunt.projects) {
-        for (PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
-            for (const PieceTable::Group& group : hunt.pieces.groups(alike)) {
-                if (hunt.asks_ledger() && !hunt.ledger.may_take(project, group.gpus)) continue;
-                Source source{0, group.cheapest_first[hunt.pieces.count_for(hunt.terms)]};
-                if (settle(hunt, source)) sources_.push_back(source);
-            }
+        for (const PieceTable::Group& group : hunt.pieces.groups(hunt.terms, project)) {
+            Source source{0, project, group};
+            if (settle(hunt, source)) sources_.push_back(source);
         }
     }
-    std::ranges::make_heap(sources_, Dearer{hunt.pieces});
+    std::ranges::make_heap(sources_, std::less{});
 }
 
 bool SlotMarket::settle(const Hunt& hunt, Source& source) {
-    while (!source.left.empty() && !hunt.pieces.allows(hunt.terms, source.left.front())) {
-        source.left = source.left.subspan(1);
-    }
-    if (source.left.empty()) return false;
-    source.lost = hunt.lost(source.left.front());
+    const auto may_be_taken = [&](JobId job) {
+        const PieceTable::Range pieces = hunt.pieces.of(job);
+        for (std::size_t at = pieces.first; at < pieces.end; ++at) {
+            if (hunt.pieces.allows(hunt.terms, at)) return true;
+        }
+        return false;
+    };
+    PieceTable::Group& left = source.left;
+    // Who lost too much to lose another one of these keeps them all.
+    const bool is_bounded = hunt.asks_ledger() && !left.is_over();
+    if (is_bounded && !hunt.ledger.may_take(source.project, left.like.gpus)) return false;
+    while (!left.is_over() && !may_be_taken(left.at->job)) ++left.at;
+    if (left.is_over()) return false;
+    const auto takes_back =
+        hunt.takes_back.empty() ? std::nullopt : hunt.takes_back[source.project.index()];
+    source.lost = hunt.pieces.least_lost(hunt.terms, source.project, *left.at, takes_back);
     return true;
 }
 
 void SlotMarket::pull(const Hunt& hunt) {
-    std::ranges::pop_heap(sources_, Dearer{hunt.pieces});
+    std::ranges::pop_heap(sources_, std::less{});
     Source& source = sources_.back();
-    const Piece& piece = hunt.pieces[source.left.front()];
-    // Who lost too much since to lose another one of these keeps them all.
-    if (hunt.asks_ledger() && !hunt.ledger.may_take(piece.project, piece.gpus)) {
-        sources_.pop_back();
-        return;
-    }
-    const cluster::Cluster& cluster = hunt.view.cluster;
-    const int needed = cluster.shape(hunt.beneficiary.job.shape).request.gpus;
-    for (const model::TaskPlacement& task : piece.tasks) {
-        std::uint32_t& version = versions_[task.node.index()];
-        if (version != 0) continue;
-        std::uint64_t& in_reach = in_reach_[task.node.index()];
-        in_reach |= task.gpu_mask;
-        if (std::popcount(in_reach | with_room(hunt, task.node)) < needed) continue;
-        version = 1;
-        if (const auto least = least_price(hunt, task.node)) put_up(*least, task.node, version);
-    }
-    source.left = source.left.subspan(1);
+    look_at(hunt, source.left.at->job);
+    ++source.left.at;
     if (settle(hunt, source)) {
-        std::ranges::push_heap(sources_, Dearer{hunt.pieces});
+        std::ranges::push_heap(sources_, std::less{});
     } else {
         sources_.pop_back();
+    }
+}
+
+void SlotMarket::look_at(const Hunt& hunt, JobId job) {
+    const int needed = hunt.view.cluster.shape(hunt.beneficiary.job.shape).request.gpus;
+    const PieceTable::Range pieces = hunt.pieces.of(job);
+    for (std::size_t at = pieces.first; at < pieces.end; ++at) {
+        if (!hunt.may_take(at, hunt.ledger)) continue;
+        for (const model::TaskPlacement& task : hunt.pieces[at].tasks) {
+            std::uint32_t& version = versions_[task.node.index()];
+            if (version != 0) continue;
+            std::uint64_t& in_reach = in_reach_[task.node.index()];
+            in_reach |= task.gpu_mask;
+            if (std::popcount(in_reach | with_room(hunt, task.node)) < needed) continue;
+            version = 1;
+            if (const auto least = least_price(hunt, task.node)) put_up(*least, task.node, version);
+        }
     }
 }
 
@@ -182,9 +205,10 @@ void SlotMarket::push(const Offer& offer) {
     std::ranges::push_heap(heap_, std::less{});
 }
 
-bool SlotMarket::Dearer::operator()(const Source& left, const Source& right) const {
-    if (left.lost != right.lost) return right.lost < left.lost;
-    return pieces.comes_before(right.left.front(), left.left.front());
+bool SlotMarket::Source::operator<(const Source& other) const {
+    if (lost != other.lost) return other.lost < lost;
+    if (project != other.project) return other.project < project;
+    return left.at->job < other.left.at->job;
 }
 
 bool SlotMarket::may_be_beaten() const {

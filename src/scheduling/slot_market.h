@@ -45,23 +45,23 @@ class SlotMarket {
         bool operator<(const Offer& other) const;  // the cheapest is the heap's top
     };
 
-    // Pieces of one group that were not looked at yet, by what the next of them costs at least.
+    // Jobs of one group that were not looked at yet, by what the next of them costs at least.
     struct Source {
         std::int64_t lost;
-        std::span<const std::size_t> left;  // the cheapest first
-    };
-    // The source whose next piece is the cheapest is the heap's top; ties as everywhere.
-    struct Dearer {
-        const PieceTable& pieces;
-        bool operator()(const Source& left, const Source& right) const;
+        ProjectId project;
+        PieceTable::Group left;
+
+        bool operator<(const Source& other) const;  // the cheapest is the heap's top
     };
 
     void open(const Hunt& hunt);
-    // Moves on to a piece that may be taken; false when none is left.
+    // Moves on to a job of which any may be taken; false when none is left.
     static bool settle(const Hunt& hunt, Source& source);
-    // Puts up the nodes of the cheapest piece that was not looked at yet, those on which the pieces
-    // that were could be enough: any other's slot costs as much as a piece that was not, or more.
+    // Puts up the nodes of the cheapest job that was not looked at yet.
     void pull(const Hunt& hunt);
+    // Those on which the pieces that were looked at could be enough: any other's slot costs as much
+    // as a job that was not, or more.
+    void look_at(const Hunt& hunt, JobId job);
     void put_up(std::int64_t least, NodeId node, std::uint32_t version);
     void push(const Offer& offer);
     // Whether a node that was not put up may be cheaper than all that were, or as cheap with fewer
@@ -78,6 +78,7 @@ class SlotMarket {
     ReclaimLedger::Headrooms headrooms_;  // of the hunt it was last used in
     base::SmallVector<ProjectId, 128> projects_;  // likewise
     decltype(Hunt::takes_back) takes_back_;  // likewise
+    int price_falls_ = 0;  // likewise, of all its projects
     std::size_t freed_seen_ = 0;
     std::vector<NodeId> to_offer_;  // bought from in the last hunt
     std::vector<Source> sources_;  // a heap

@@ -31,50 +31,29 @@ void find_projects_to_take_from(Hunt& hunt) {
     }
 }
 
-// What the pieces that are left on one side amount to.
-struct Sum {
-    ProjectId member;
-    MilliGpu gpus{0};
-    MilliGpu largest{0};
-};
-
-// By side, the beneficiary's own project last.
-struct Sums {
-    base::SmallVector<Sum, 64> of_sides;
-    std::optional<TimePoint> protected_until;  // where minimum runs bind
-};
-Sums sum_up(Hunt& hunt) {
-    const std::size_t which = hunt.pieces.count_for(hunt.terms);
-    Sums sums;
-    sums.of_sides.resize(hunt.ledger.sides() + 1);
-    hunt.count = 0;
-    for (const ProjectId project : hunt.projects) {
-        const PieceTotals totals = hunt.pieces.totals(hunt.terms, project);
-        Sum& sum = sums.of_sides[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
-        sum.member = project;
-        sum.gpus += totals.gpus[which];
-        sum.largest = std::max(sum.largest, totals.largest);
-        hunt.count += totals.count[which];
-        if (const auto until = totals.protected_until; until && hunt.terms.minimum_run) {
-            sums.protected_until = std::min(sums.protected_until.value_or(*until), *until);
-        }
-    }
-    return sums;
-}
-
-// Whether even the most that may be taken from every side is too little: decides most refusals
+// Whether even the most that may be taken from every side is too little: decides many refusals
 // without looking at a single piece.
-bool is_hopeless(const Hunt& hunt, const Sums& sums) {
-    if (hunt.count == 0) return true;
+bool is_hopeless(const Hunt& hunt) {
     const PoolView& view = hunt.view;
     if (counting_of(view, hunt.beneficiary.job.shape) == Counting::AtMost) return false;
+    struct Sum {
+        MilliGpu gpus{0};
+        MilliGpu largest{0};
+    };
+    base::SmallVector<Sum, 64> sums(hunt.ledger.sides() + 1);  // the last: its own project
+    for (const ProjectId project : hunt.projects) {
+        Sum& sum = sums[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
+        sum.gpus += hunt.pieces.most_allowed(hunt.terms, project);
+        sum.largest = std::max(sum.largest, view.claim(project).losses.largest);
+    }
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
-    for (const Sum& sum : sums.of_sides) {
-        if (!sum.member.is_valid()) continue;
-        const bool is_bounded = hunt.asks_ledger();
-        reachable += is_bounded ? std::min(sum.gpus, hunt.ledger.most_from(sum.member, sum.largest))
-                                : sum.gpus;
+    for (const ProjectId project : hunt.projects) {
+        const auto side = hunt.ledger.side_of(project);
+        Sum& sum = sums[side.value_or(hunt.ledger.sides())];
+        reachable +=
+            side ? std::min(sum.gpus, hunt.ledger.most_from(project, sum.largest)) : sum.gpus;
+        sum = {};  // once for each side
     }
     return reachable < hunt.beneficiary.amount;
 }
@@ -90,6 +69,7 @@ bool has_no_room_for_companions(const Hunt& hunt) {
 
 void VictimSearch::open(const PoolView& view) {
     view_ = &view;
+    view.cluster.keep_losses({view.policy.min_run, view.policy.min_run_restarts}, view.now);
     pieces_.open(view);
     freed_.clear();
     markets_used_ = 0;
@@ -122,20 +102,24 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
               beneficiary.rule == model::Rule::Reclaim
                   ? ReclaimLedger(*view_, beneficiary.job.project, beneficiary.amount)
                   : ReclaimLedger(),
-              {},
-              0};
+              {}};
     const ProjectId own = beneficiary.job.project;
     hunt.most_held = std::max(view_->allocated(own), view_->shares.fair[own.index()]);
     find_projects_to_take_from(hunt);
     Eviction eviction;
-    const Sums sums = sum_up(hunt);
-    eviction.protected_until = sums.protected_until;
-    if (is_hopeless(hunt, sums)) return eviction;
+    for (const ProjectId project : hunt.projects) {
+        const auto until = pieces_.protected_until(hunt.terms, project);
+        if (until)
+            eviction.protected_until = std::min(eviction.protected_until.value_or(*until), *until);
+    }
+    if (is_hopeless(hunt)) return eviction;
     const Reach::Extent extent = reach_.extent(hunt);
     eviction.is_out_of_reach = !extent.is_enough;
     if (eviction.is_out_of_reach) return eviction;
     hunt.nodes = extent.nodes;
     if (has_no_room_for_companions(hunt)) return eviction;
+    hunt.few = pieces_.few_allowed(hunt.terms, hunt.projects, kExactPieces);
+    if (hunt.few && hunt.few->empty()) return eviction;
     if (view_->policy.cheapest_victims) price_comebacks(hunt);
     std::optional<Chosen> chosen;
     const bool by_rank = hunt.terms.from_own && has_ranks(view_->cluster, own);
@@ -147,10 +131,10 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
         SlotMarket& market = is_bound ? own_ : this->market(hunt.terms, beneficiary.job.shape);
         const bool needs_domain =
             !is_bound && view_->cluster.shape(beneficiary.job.shape).required >= 0;
-        if (needs_domain && hunt.count > kExactPieces) {
+        if (needs_domain && !hunt.few) {
             chosen = choose_cheapest_domain(hunt, market);
         } else {
-            if (hunt.count > kExactPieces) market.reopen(hunt, freed_);
+            if (!hunt.few) market.reopen(hunt, freed_);
             chosen = choose_cheapest(hunt, market);
         }
     }
@@ -158,8 +142,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     // allow no more; or be what fixed projects hold, and be set aside for them again.
     const bool is_set_apart = std::ranges::any_of(
         hunt.projects, [&](ProjectId project) { return is_set_aside(*view_, project); });
-    const bool is_inexact =
-        (hunt.needs_more_than_slots() || is_set_apart) && hunt.count > kExactPieces;
+    const bool is_inexact = (hunt.needs_more_than_slots() || is_set_apart) && !hunt.few;
     if (!chosen && is_inexact && view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);
@@ -171,7 +154,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
 }
 
 void VictimSearch::take(std::size_t position) {
-    if (pieces_.strike_out(position)) markets_used_ = 0;
+    pieces_.strike_out(position);
     for (const model::TaskPlacement& task : pieces_[position].tasks) freed_.push_back(task.node);
 }
 
