@@ -27,7 +27,11 @@ void LossBook::count(Losses& losses, const Shape& shape, const Job& job, int sig
                      InTrial in_trial) {
     const TimePoint until = protected_until(job);
     const bool is_protected = until > now_;
-    if (is_protected) losses.protected_gpus += protected_part(job) * sign;
+    losses.jobs += sign;
+    if (is_protected) {
+        losses.protected_jobs += sign;
+        losses.protected_gpus += protected_part(job) * sign;
+    }
     if (sign > 0 && (in_trial == InTrial::No || job.fresh_tasks > 0)) {
         losses.largest = std::max(losses.largest, job.held(Job::Leaving::Ignored));
     }
@@ -50,6 +54,7 @@ void LossBook::set(const MinimumRuns& runs, TimePoint now) {
 
 void LossBook::end_protection(Losses& losses, const Shape& shape, const Job& job) {
     losses.protected_gpus -= protected_part(job);
+    --losses.protected_jobs;
     losses.protected_until.erase(losses.protected_until.front());
     const LossKey key = loss_key(shape, job);
     if (!key.is_protectable) return;

@@ -17,7 +17,9 @@ struct Losses {
     // [1]: those whose next unit a minimum run protects, [0]: all others.
     std::array<base::SortedRuns<LossKey>, 2> cheapest_first;
     base::SortedRuns<std::pair<TimePoint, JobId>> protected_until;
-    MilliGpu protected_gpus{0};  // at least, elastic left aside
+    int jobs = 0;
+    int protected_jobs = 0;
+    MilliGpu protected_gpus{0};  // theirs at least, elastic tasks left aside
     MilliGpu largest{0};  // no unit was ever larger
 };
 

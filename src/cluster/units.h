@@ -12,7 +12,7 @@
 namespace berth::cluster {
 
 struct Units {
-    base::SmallVector<TaskPlacement, 4> tasks;  // all that run, in the order in which they go
+    base::SmallVector<TaskPlacement, 1> tasks;  // all that run, in the order in which they go
     std::size_t elastic = 0;  // so many of them are units of their own
 
     std::size_t count() const { return elastic + (elastic < tasks.size() ? 1 : 0); }

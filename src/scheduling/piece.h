@@ -16,6 +16,7 @@ struct Piece {
     JobId job;
     ProjectId project;
     cluster::Precedence precedence;
+    std::uint32_t count = 1;  // of pieces into which its job is cut
     int stage = 0;  // of its job (rule R3), before anything was taken of it
     TimePoint created;  // of its job
     bool takes_whole_job = true;

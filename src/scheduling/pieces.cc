@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/pieces.h"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 
@@ -15,14 +16,19 @@ using cluster::LossKey;
 // Where nobody may be taken, looking for a few pieces ends after so many jobs.
 constexpr int kJobsLookedAt = 128;
 
+// Ids that follow each other stand far apart: 2^64 over the golden ratio.
+std::uint64_t hash(JobId job) {
+    return static_cast<std::uint64_t>(job.value) * 0x9e3779b97f4a7c15U;
+}
+
 }  // namespace
 
 int Piece::gpus_on(NodeId node) const {
-    int count = 0;
+    int there = 0;
     for (const model::TaskPlacement& task : tasks) {
-        if (task.node == node) count += std::popcount(task.gpu_mask);
+        if (task.node == node) there += std::popcount(task.gpu_mask);
     }
-    return count;
+    return there;
 }
 
 bool Piece::is_on(NodeId node) const {
@@ -63,6 +69,9 @@ void PieceTable::open(const PoolView& view) {
     is_gone_.clear();
     of_job_.clear();
     cuts_used_ = 0;
+    ++opened_;
+    on_node_.resize(view.cluster.nodes().size());
+    positions_.clear();
     prices_.resize(view.cluster.projects().size());
     for (auto& of_project : prices_) {
         for (Prices& prices : of_project) prices.terms.reset();
@@ -70,13 +79,10 @@ void PieceTable::open(const PoolView& view) {
 }
 
 PieceTable::Range PieceTable::of(JobId id) {
-    const auto hash = static_cast<std::uint64_t>(id.value);
     const std::uint32_t known =
-        of_job_.find(hash, [&](std::uint32_t first) { return pieces_[first].job == id; });
+        of_job_.find(hash(id), [&](std::uint32_t first) { return pieces_[first].job == id; });
     if (known != cluster::HashIndex::kNone) {
-        std::size_t end = known + std::size_t{1};
-        while (is_of_same_job(known, end)) ++end;
-        return {known, end};
+        return {known, known + pieces_[known].count};
     }
     const cluster::Job& job = view_->cluster.job(id);
     const bool is_seen = job.is_victim() && job.pool == view_->pool && !has(view_->unseen, id);
@@ -91,10 +97,27 @@ PieceTable::Range PieceTable::of(JobId id) {
         pieces_.push_back(piece_of(job, cut, unit));
     }
     is_gone_.resize(pieces_.size());
-    of_job_.insert(static_cast<std::uint32_t>(first), [&](std::uint32_t position) {
-        return static_cast<std::uint64_t>(pieces_[position].job.value);
-    });
+    of_job_.insert(static_cast<std::uint32_t>(first),
+                   [&](std::uint32_t position) { return hash(pieces_[position].job); });
     return {first, pieces_.size()};
+}
+
+std::span<const std::size_t> PieceTable::on(NodeId node) {
+    OnNode& known = on_node_[node.index()];
+    if (known.opened != opened_) {
+        known = {opened_, positions_.size(), 0};
+        const std::span<const JobId> jobs = view_->cluster.jobs_on(node);
+        for (std::size_t i = 0; i < jobs.size(); ++i) {
+            const auto before = jobs.first(i);
+            if (std::ranges::find(before, jobs[i]) != before.end()) continue;
+            const Range pieces = of(jobs[i]);
+            for (std::size_t at = pieces.first; at < pieces.end; ++at) {
+                if (pieces_[at].is_on(node)) positions_.push_back(at);
+            }
+        }
+        known.count = positions_.size() - known.first;
+    }
+    return std::span(positions_).subspan(known.first, known.count);
 }
 
 Piece PieceTable::piece_of(const cluster::Job& job, const Cut& cut, std::size_t unit) const {
@@ -102,6 +125,7 @@ Piece PieceTable::piece_of(const cluster::Job& job, const Cut& cut, std::size_t 
     piece.job = job.id;
     piece.project = job.project;
     piece.precedence = job.precedence();
+    piece.count = static_cast<std::uint32_t>(cut.units.count());
     piece.stage = job.stage();
     piece.created = job.created;
     piece.tasks = cut.units[unit];
@@ -153,6 +177,7 @@ Choice PieceTable::allowed(const Terms& terms, std::span<const ProjectId> projec
 std::optional<Choice> PieceTable::few_allowed(const Terms& terms,
                                               std::span<const ProjectId> projects,
                                               std::size_t most) {
+    if (std::cmp_greater(jobs_allowed(terms, projects), most)) return {};
     Choice found;
     const auto are_many = [&](int jobs) { return found.size() > most || jobs > kJobsLookedAt; };
     if (!gather(terms, projects, found, are_many)) return {};
@@ -173,6 +198,21 @@ bool PieceTable::gather(const Terms& terms, std::span<const ProjectId> projects,
         }
     }
     return true;
+}
+
+// At least: without those that start or grow in this decision.
+int PieceTable::jobs_allowed(const Terms& terms, std::span<const ProjectId> projects) const {
+    if (terms.from_own) return 0;
+    int jobs = 0;
+    for (const ProjectId project : projects) {
+        const cluster::Losses& losses = view_->claim(project).losses;
+        if (terms.minimum_run && !leaves_out_protected(terms, project)) return 0;
+        jobs += terms.minimum_run ? losses.jobs - losses.protected_jobs : losses.jobs;
+    }
+    for (const JobSet* set : {view_->honoured, view_->unseen, view_->spared}) {
+        if (set != nullptr) jobs -= static_cast<int>(set->size());
+    }
+    return jobs;
 }
 
 MilliGpu PieceTable::most_allowed(const Terms& terms, ProjectId project) const {

@@ -12,8 +12,8 @@
 // O(1) a question.
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <span>
@@ -46,19 +46,8 @@ class PieceTable {
     bool is_of_same_job(std::size_t piece, std::size_t other) const;
     // Whose turn comes first where nothing else decides: by project, then in victim order.
     bool comes_before(std::size_t piece, std::size_t other) const;
-    // Calls `visit` with every piece that stands on the node.
-    template <typename Visit>
-    void visit_on(NodeId node, Visit&& visit) {
-        const std::span<const JobId> jobs = view_->cluster.jobs_on(node);
-        for (std::size_t i = 0; i < jobs.size(); ++i) {
-            const auto before = jobs.first(i);
-            if (std::ranges::find(before, jobs[i]) != before.end()) continue;
-            const Range pieces = of(jobs[i]);
-            for (std::size_t at = pieces.first; at < pieces.end; ++at) {
-                if (pieces_[at].is_on(node)) visit(at);
-            }
-        }
-    }
+    // Those that stand on the node, until the next question.
+    std::span<const std::size_t> on(NodeId node);
 
     bool allows(const Terms& terms, std::size_t piece) const;
     // All pieces that the terms allow from these projects, in order of project and victim order.
@@ -99,6 +88,12 @@ class PieceTable {
     void strike_out(std::size_t piece);
 
   private:
+    // Where the positions of the pieces of a node begin.
+    struct OnNode {
+        std::uint64_t opened = 0;  // when they were looked up
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
     // A job as it is cut; its pieces point into it.
     struct Cut {
         cluster::Units units;
@@ -119,6 +114,7 @@ class PieceTable {
         int falls = 0;
     };
 
+    int jobs_allowed(const Terms& terms, std::span<const ProjectId> projects) const;
     // Whether all were looked at.
     bool gather(const Terms& terms, std::span<const ProjectId> projects, Choice& found,
                 auto&& is_enough);
@@ -146,6 +142,9 @@ class PieceTable {
     std::deque<Cut> cuts_;  // those in use, then those whose memory is kept
     std::size_t cuts_used_ = 0;
     cluster::HashIndex of_job_;  // the position of its first piece
+    std::uint64_t opened_ = 0;  // so often
+    std::vector<OnNode> on_node_;  // by node
+    std::vector<std::size_t> positions_;  // on one node after the other
     std::vector<std::array<Prices, 2>> prices_;  // by project; [1]: where minimum runs bind
 };
 

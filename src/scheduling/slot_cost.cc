@@ -63,10 +63,10 @@ class SlotSearch {
     // A piece that the ledger forbids by itself is forbidden on top of others too.
     void collect_candidates() {
         candidates_.clear();
-        hunt_.pieces.visit_on(node_, [&](std::size_t piece) {
-            if (is_taken_before(piece) || !hunt_.may_take(piece, ledger_)) return;
+        for (const std::size_t piece : hunt_.pieces.on(node_)) {
+            if (is_taken_before(piece) || !hunt_.may_take(piece, ledger_)) continue;
             candidates_.push_back({0, piece});
-        });
+        }
     }
 
     // Room if everything from a candidate onwards left: what cannot be reached is cut off. Returns

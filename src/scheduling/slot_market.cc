@@ -31,8 +31,8 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
     const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
     std::fill_n(gpus.begin(), count, Gpu{0, 0, std::numeric_limits<std::int64_t>::max()});
     bool has_pieces = false;
-    hunt.pieces.visit_on(node, [&](std::size_t position) {
-        if (!hunt.may_take(position, hunt.ledger)) return;
+    for (const std::size_t position : hunt.pieces.on(node)) {
+        if (!hunt.may_take(position, hunt.ledger)) continue;
         has_pieces = true;
         const std::int64_t cost = hunt.lost(position);
         int touched = 0;
@@ -48,7 +48,7 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
                 gpu.least = std::min(gpu.least, cost / touched);
             }
         }
-    });
+    }
     if (!has_pieces) return {};
     std::array<std::int64_t, model::kGpusPerNodeMax> prices;
     std::size_t priced = 0;
