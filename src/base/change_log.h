@@ -17,6 +17,8 @@ class ChangeLog {
   public:
     // At least `least` changes stay known.
     void add(const T& what, std::size_t least) {
+        const bool is_known = !changes_.empty() && changes_.back() == what && mark() > read_to_;
+        if (is_known) return;
         changes_.push_back(what);
         if (changes_.size() > 2 * least) forget(changes_.size() - least);
     }

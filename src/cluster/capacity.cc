@@ -155,6 +155,7 @@ void Cluster::reindex(NodeState& node, PartialGpu gpu, View view, GpuPart before
 }
 
 void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t sign) {
+    changed_.capacity.add(task.node, 2 * nodes_.size());
     NodeState& node = nodes_[task.node.index()];
     const auto before = node.whole;
     PoolState& pool = pools_[node.pool.index()];

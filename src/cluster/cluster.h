@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/change_log.h"
 #include "cluster/history.h"
 #include "cluster/membership.h"
 #include "cluster/node_kinds.h"
@@ -50,8 +49,7 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.get(job); }
     const Job& job(JobId job) const;
-    // Where tasks came, left or are of another rank, inside a Trial as well.
-    const base::ChangeLog<NodeId>& changed_nodes() const { return changed_nodes_; }
+    const ChangedNodes& changed_nodes() const { return changed_; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     const Membership& membership() const { return membership_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
@@ -136,7 +134,7 @@ class Cluster {
     friend class Trial;
     Job& mutable_job(JobId id);
     void count_loss(const Job& job, int sign);
-    void note_change(NodeId node), touch(NodeId node);  // another stamp, too
+    void touch(NodeId node);
     void settle_requests_by_memory();
     void leave_line(const Job& job);  // and the sums of its projects and node
     void join_line(const Job& job);
@@ -184,7 +182,7 @@ class Cluster {
     Membership membership_;
     std::vector<ProjectState> projects_;
     LossBook loss_book_;
-    base::ChangeLog<NodeId> changed_nodes_;
+    ChangedNodes changed_;
     std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
     Jobs jobs_;

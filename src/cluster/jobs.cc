@@ -228,11 +228,9 @@ void Cluster::change_loss(JobId id, auto&& change) {
     if (job.is_victim()) count_loss(job, +1);
 }
 
-void Cluster::note_change(NodeId node) { changed_nodes_.add(node, 2 * nodes_.size()); }
-
 void Cluster::touch(NodeId node) {
     ++nodes_[node.index()].stamp;
-    note_change(node);
+    changed_.work.add(node, 2 * nodes_.size());
 }
 
 void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
@@ -243,7 +241,7 @@ void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
     leave_line(job);
     job.rank = rank;
     join_line(job);
-    for (const PlacedTask& task : job.placed) note_change(task.place.node);
+    for (const PlacedTask& task : job.placed) changed_.work.add(task.place.node, 2 * nodes_.size());
 }
 
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
@@ -378,7 +376,7 @@ void Cluster::set_started(JobId id, TimePoint time) {
     } else {
         change_loss(id, start);
     }
-    for (const PlacedTask& task : job(id).placed) ++nodes_[task.place.node.index()].stamp;
+    for (const PlacedTask& task : job(id).placed) touch(task.place.node);
     settle_rank(*this, id);
 }
 

@@ -21,13 +21,15 @@ void Cluster::undo_to(std::size_t mark) {
 Trial::Trial(Cluster& cluster)
     : cluster_(cluster),
       mark_(cluster.undo_.entries.size()),
-      changes_(cluster.changed_nodes_.mark()) {
+      capacity_mark_(cluster.changed_.capacity.mark()),
+      work_mark_(cluster.changed_.work.mark()) {
     ++cluster_.open_trials_;
 }
 
 Trial::~Trial() {
     cluster_.undo_to(mark_);
-    cluster_.changed_nodes_.take_back_to(changes_);
+    cluster_.changed_.capacity.take_back_to(capacity_mark_);
+    cluster_.changed_.work.take_back_to(work_mark_);
     --cluster_.open_trials_;
     if (cluster_.open_trials_ == 0) cluster_.undo_.clear();
 }

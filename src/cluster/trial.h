@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/change_log.h"
 #include "cluster/job_state.h"
 #include "cluster/others.h"
 
@@ -14,12 +15,18 @@ namespace berth::cluster {
 
 class Cluster;
 
+// For readers that come back; what a Trial takes back is known only to who read it meanwhile.
+struct ChangedNodes {
+    base::ChangeLog<NodeId> capacity;  // used otherwise
+    base::ChangeLog<NodeId> work;  // tasks came, left, were asked to leave, or are of another rank
+};
+
 // How a change made inside a Trial is taken back.
 struct Undo {
     enum class What { Place, Release, Hold, DropHold, Take, GiveBack, Others } what;
     JobId job;
-    PoolId pool;              // the job's pool before
-    std::size_t first = 0;    // among the ranks or tasks to be undone
+    PoolId pool;  // the job's pool before
+    std::size_t first = 0;  // among the ranks or tasks to be undone
     std::size_t count = 0;
     View view = View::Idle;
     ShapeId shape = {};  // of what was taken or given back
@@ -65,7 +72,8 @@ class Trial {
   private:
     Cluster& cluster_;
     std::size_t mark_;
-    std::uint64_t changes_;  // so many of nodes were known before
+    std::uint64_t capacity_mark_;  // in the logs of the nodes that changed
+    std::uint64_t work_mark_;
 };
 
 }  // namespace berth::cluster

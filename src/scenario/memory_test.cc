@@ -39,7 +39,7 @@ TEST_CASE("work counts otherwise from the moment the weights of GPU models chang
 namespace {
 
 // A cluster that is full, three projects that take their quotas back from each other, and jobs
-// enough of each that they are not all looked at (kExactPieces).
+// enough of each that they are not all looked at (kExactUnits).
 class Crowd {
   public:
     explicit Crowd(std::uint64_t seed) : dice_(seed) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The legal set of pieces with the least lost work, then the fewest jobs that stop, then the fewest
+// The legal set of units with the least lost work, then the fewest jobs that stop, then the fewest
 // jobs.
 //
-// Few pieces: every subset, cheapest first, so the answer is exact. Many: the beneficiary needs
+// Few units: every subset, cheapest first, so the answer is exact. Many: the beneficiary needs
 // `tasks` slots, bought one after the other where they are cheapest (slot_market.h).
 #include <algorithm>
 
@@ -14,11 +14,11 @@
 namespace berth::scheduling {
 namespace {
 
-constexpr std::size_t kWidenedPieces = 256;
+constexpr std::size_t kWidenedUnits = 256;
 
 struct Priced {
     Cost cost;
-    int pieces = 0;
+    int units = 0;
     unsigned subset = 0;
 
     auto operator<=>(const Priced&) const = default;
@@ -26,21 +26,21 @@ struct Priced {
 
 bool is_in(unsigned subset, std::size_t i) { return (subset >> i & 1) != 0; }
 
-// Every subset in which a job's later pieces stand on its earlier ones: no core without the
+// Every subset in which a job's later units stand on its earlier ones: no core without the
 // surplus. Cheapest first.
 base::SmallVector<Priced, 64> priced_subsets(const Hunt& hunt, const Choice& quarry) {
     base::SmallVector<Priced, 64> priced;
     for (unsigned subset = 1; subset < 1U << quarry.size(); ++subset) {
-        Priced price{.cost = {}, .pieces = 0, .subset = subset};
+        Priced price{.cost = {}, .units = 0, .subset = subset};
         bool is_closed = true;
         for (std::size_t i = 0; i < quarry.size() && is_closed; ++i) {
             if (!is_in(subset, i)) continue;
-            const bool continues = i > 0 && hunt.pieces.is_of_same_job(quarry[i - 1], quarry[i]);
+            const bool continues = i > 0 && hunt.units.is_of_same_job(quarry[i - 1], quarry[i]);
             is_closed = !continues || is_in(subset, i - 1);
             price.cost.lost += hunt.lost(quarry[i]);
-            price.cost.stopped += hunt.pieces[quarry[i]].takes_whole_job ? 1 : 0;
+            price.cost.stopped += hunt.units[quarry[i]].takes_whole_job ? 1 : 0;
             price.cost.touched += continues ? 0 : 1;
-            ++price.pieces;
+            ++price.units;
         }
         if (is_closed) priced.push_back(price);
     }
@@ -65,15 +65,15 @@ std::optional<Chosen> choose_exactly(const Hunt& hunt, const Choice& quarry) {
 }
 
 // Cheapest first; ties in the order of projects, then in victim order.
-Choice by_cost(const Hunt& hunt, Choice pieces) {
+Choice by_cost(const Hunt& hunt, Choice units) {
     base::SmallVector<std::pair<std::int64_t, std::size_t>, 16> priced;
-    for (const std::size_t piece : pieces) priced.emplace_back(hunt.lost(piece), piece);
+    for (const std::size_t unit : units) priced.emplace_back(hunt.lost(unit), unit);
     std::ranges::sort(priced, [&](const auto& left, const auto& right) {
         if (left.first != right.first) return left.first < right.first;
-        return hunt.pieces.comes_before(left.second, right.second);
+        return hunt.units.comes_before(left.second, right.second);
     });
-    std::ranges::transform(priced, pieces.begin(), [](const auto& one) { return one.second; });
-    return pieces;
+    std::ranges::transform(priced, units.begin(), [](const auto& one) { return one.second; });
+    return units;
 }
 
 // Room on the nodes may not be all: a limit inside the project is met by pausing more of it, and
@@ -81,13 +81,13 @@ Choice by_cost(const Hunt& hunt, Choice pieces) {
 std::optional<Places> widen(const Hunt& hunt, Choice& choice) {
     const EvictionTest test(hunt);
     ReclaimLedger ledger = hunt.ledger;
-    const auto charge = [&](std::size_t piece) {
+    const auto charge = [&](std::size_t unit) {
         if (!hunt.asks_ledger()) return;
-        ledger.take(hunt.pieces[piece].project, hunt.pieces[piece].gpus);
+        ledger.take(hunt.units[unit].project, hunt.units[unit].gpus);
     };
     std::ranges::for_each(choice, charge);
-    for (const std::size_t piece : by_cost(hunt, hunt.quarry())) {
-        for (std::size_t i = hunt.pieces.first_of_job(piece); i <= piece; ++i) {
+    for (const std::size_t unit : by_cost(hunt, hunt.quarry())) {
+        for (std::size_t i = hunt.units.first_of_job(unit); i <= unit; ++i) {
             const auto place = std::ranges::lower_bound(choice, i);
             if (place != choice.end() && *place == i) continue;
             if (!hunt.may_take(i, ledger)) break;
@@ -95,7 +95,7 @@ std::optional<Places> widen(const Hunt& hunt, Choice& choice) {
             choice.insert(place, i);
         }
         if (auto places = test.places_after(choice)) return places;
-        if (hunt.asks_ledger() && choice.size() > kWidenedPieces) break;
+        if (hunt.asks_ledger() && choice.size() > kWidenedUnits) break;
     }
     return {};
 }
@@ -108,14 +108,14 @@ std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market) {
     auto bought = market.buy(hunt);
     if (!bought && !hunt.needs_more_than_slots()) return {};
     Chosen chosen{std::move(bought).value_or(Choice{}), {}};
-    auto places = test.places_after(chosen.pieces);
+    auto places = test.places_after(chosen.units);
     const bool may_widen = !hunt.asks_ledger() || hunt.needs_more_than_slots();
-    if (!places && may_widen) places = widen(hunt, chosen.pieces);
+    if (!places && may_widen) places = widen(hunt, chosen.units);
     if (!places) return {};
-    if (chosen.pieces.size() <= kPrunedPieces) {
-        Choice dearest_first = by_cost(hunt, chosen.pieces);
+    if (chosen.units.size() <= kMinimisedUnits) {
+        Choice dearest_first = by_cost(hunt, chosen.units);
         std::ranges::reverse(dearest_first);
-        auto fewer = test.prune(chosen.pieces, dearest_first, EvictionTest::Ledger::Asked);
+        auto fewer = test.prune(chosen.units, dearest_first, EvictionTest::Ledger::Asked);
         if (fewer) places = std::move(fewer);
     }
     chosen.places = std::move(*places);

@@ -15,9 +15,9 @@ namespace {
 Cost price(const Hunt& hunt, const Choice& choice) {
     Cost cost;
     for (std::size_t i = 0; i < choice.size(); ++i) {
-        const bool continues = i > 0 && hunt.pieces.is_of_same_job(choice[i - 1], choice[i]);
+        const bool continues = i > 0 && hunt.units.is_of_same_job(choice[i - 1], choice[i]);
         cost.lost += hunt.lost(choice[i]);
-        cost.stopped += hunt.pieces[choice[i]].takes_whole_job ? 1 : 0;
+        cost.stopped += hunt.units[choice[i]].takes_whole_job ? 1 : 0;
         cost.touched += continues ? 0 : 1;
     }
     return cost;
@@ -30,22 +30,22 @@ std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& marke
     for (const Region& region : required_regions(hunt.view, hunt.beneficiary.job)) {
         Beneficiary here = hunt.beneficiary;
         here.within = region;
-        Hunt inside{hunt.view,    here,        hunt.terms,    hunt.pieces,
+        Hunt inside{hunt.view,    here,        hunt.terms,    hunt.units, hunt.prices,
                     hunt.scratch, hunt.ledger, hunt.projects, hunt.few};
         inside.takes_back = hunt.takes_back;
         market.close();
-        market.reopen(inside, {});
+        market.reopen(inside);
         auto chosen = choose_cheapest(inside, market);
         if (!chosen) continue;
-        if (!best || price(hunt, chosen->pieces) < price(hunt, best->pieces)) {
+        if (!best || price(hunt, chosen->units) < price(hunt, best->units)) {
             best = std::move(chosen);
         }
     }
     market.close();
     if (!best) return {};
     // What is given back may make room in another domain as well.
-    const Choice last_first(best->pieces.rbegin(), best->pieces.rend());
-    auto fewer = EvictionTest(hunt).prune(best->pieces, last_first, EvictionTest::Ledger::Asked);
+    const Choice last_first(best->units.rbegin(), best->units.rend());
+    auto fewer = EvictionTest(hunt).prune(best->units, last_first, EvictionTest::Ledger::Asked);
     if (fewer) best->places = std::move(*fewer);
     return best;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule R8: victims one piece after the other, worst project first, until the beneficiary fits;
+// Rule R8: victims one unit after the other, worst project first, until the beneficiary fits;
 // then whoever can keep its place keeps it, best first.
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace berth::scheduling {
 namespace {
 
-// Goes through what is left of each project's pieces, in victim order. The cluster's own order is
+// Goes through what is left of each project's units, in victim order. The cluster's own order is
 // of now: a job that lost its surplus stands among those at their minimum.
 class Walk {
   public:
@@ -26,20 +26,20 @@ class Walk {
         std::ranges::sort(at_, {}, &At::project);
     }
 
-    bool has_pieces(ProjectId project) const {
+    bool has_units(ProjectId project) const {
         const auto own = std::ranges::lower_bound(at_, project, {}, &At::project);
         if (own != at_.end() && own->project == project) return own->next.has_value();
         const auto& children = hunt_.view.cluster.projects()[project.index()].children;
-        return std::ranges::any_of(children, [&](ProjectId child) { return has_pieces(child); });
+        return std::ranges::any_of(children, [&](ProjectId child) { return has_units(child); });
     }
 
     // Releases it, too.
     std::size_t take_next(ProjectId project) {
         At& at = *std::ranges::lower_bound(at_, project, {}, &At::project);
-        const std::size_t piece = *at.next;
-        hunt_.view.cluster.release(hunt_.pieces[piece].job, hunt_.pieces[piece].ranks);
+        const std::size_t unit = *at.next;
+        hunt_.view.cluster.release(hunt_.units[unit].job, hunt_.units[unit].ranks);
         settle(at);
-        return piece;
+        return unit;
     }
 
   private:
@@ -62,17 +62,17 @@ class Walk {
     }
 
     std::optional<std::size_t> first_left(JobId job) const {
-        const PieceTable::Range pieces = hunt_.pieces.of(job);
-        for (std::size_t piece = pieces.first; piece < pieces.end; ++piece) {
-            if (hunt_.pieces.allows(hunt_.terms, piece) && runs(piece)) return piece;
+        const VictimUnits::Range units = hunt_.units.of(job);
+        for (std::size_t unit = units.first; unit < units.end; ++unit) {
+            if (hunt_.units.allows(hunt_.terms, unit) && runs(unit)) return unit;
         }
         return {};
     }
 
-    bool runs(std::size_t piece) const {
-        const auto& placed = hunt_.view.cluster.job(hunt_.pieces[piece].job).placed;
+    bool runs(std::size_t unit) const {
+        const auto& placed = hunt_.view.cluster.job(hunt_.units[unit].job).placed;
         return std::ranges::any_of(placed, [&](const cluster::PlacedTask& task) {
-            return !task.is_releasing && task.place.task == hunt_.pieces[piece].ranks.front();
+            return !task.is_releasing && task.place.task == hunt_.units[unit].ranks.front();
         });
     }
 
@@ -80,13 +80,13 @@ class Walk {
     base::SmallVector<At, 16> at_;  // by project
 };
 
-// The project that R2 would serve last, as things stand with the walked pieces gone.
+// The project that R2 would serve last, as things stand with the walked units gone.
 ProjectId worst_project(const PoolView& view, const Walk& walk) {
     ProjectId at = cluster::kRoot;
     while (!view.cluster.is_leaf(at)) {
         ProjectId worst;
         for (const ProjectId child : view.cluster.projects()[at.index()].children) {
-            if (!walk.has_pieces(child)) continue;
+            if (!walk.has_units(child)) continue;
             const bool is_worse = !worst.is_valid() || !is_before(service_key(view, child, {}),
                                                                   service_key(view, worst, {}));
             if (is_worse) worst = child;
@@ -97,32 +97,32 @@ ProjectId worst_project(const PoolView& view, const Walk& walk) {
     return at;
 }
 
-// Of the pieces that were walked, those that the beneficiary needs.
+// Of the units that were walked, those that the beneficiary needs.
 std::optional<Chosen> spare(const Hunt& hunt, const Choice& walked, const Places& places,
                             EvictionTest::SetAside set_aside) {
     const EvictionTest test(hunt, set_aside);
     Choice choice = walked;
     std::ranges::sort(choice);
-    // Pieces on nodes the beneficiary does not use come back at once, if that is legal.
+    // Units on nodes the beneficiary does not use come back at once, if that is legal.
     base::SmallVector<NodeId, 16> used;
     for (const model::TaskPlacement& task : places) used.push_back(task.node);
     std::ranges::sort(used);
     Choice on_used_nodes;
     for (std::size_t i = 0; i < choice.size(); ++i) {
-        const std::size_t piece = choice[i];
-        const bool core_is_taken = i + 1 < choice.size() && choice[i + 1] == piece + 1 &&
-                                   hunt.pieces.is_of_same_job(piece, piece + 1);
-        const bool is_used = std::ranges::any_of(hunt.pieces[piece].tasks, [&](const auto& task) {
+        const std::size_t unit = choice[i];
+        const bool core_is_taken = i + 1 < choice.size() && choice[i + 1] == unit + 1 &&
+                                   hunt.units.is_of_same_job(unit, unit + 1);
+        const bool is_used = std::ranges::any_of(hunt.units[unit].tasks, [&](const auto& task) {
             return std::ranges::binary_search(used, task.node);
         });
-        if (core_is_taken || is_used) on_used_nodes.push_back(piece);
+        if (core_is_taken || is_used) on_used_nodes.push_back(unit);
     }
     if (test.places_if_legal(on_used_nodes)) choice.swap(on_used_nodes);
     // Give back before the ledger is asked: it judges only what is taken in the end.
     Choice last_first(walked.rbegin(), walked.rend());
     if (set_aside == EvictionTest::SetAside::Ignored) {
-        std::ranges::stable_partition(last_first, [&](std::size_t piece) {
-            return is_set_aside(hunt.view, hunt.pieces[piece].project);
+        std::ranges::stable_partition(last_first, [&](std::size_t unit) {
+            return is_set_aside(hunt.view, hunt.units[unit].project);
         });
     }
     test.prune(choice, last_first, EvictionTest::Ledger::Ignored);
@@ -143,8 +143,8 @@ std::optional<Chosen> choose_in_order(const Hunt& hunt) {
         Walk walk(hunt);
         for (ProjectId from = worst_project(view, walk); from.is_valid() && !places;
              from = worst_project(view, walk)) {
-            const std::size_t piece = walk.take_next(from);
-            walked.push_back(piece);
+            const std::size_t unit = walk.take_next(from);
+            walked.push_back(unit);
             if (quota_gate(view, beneficiary.job, beneficiary.amount)) continue;
             if (!hunt.holds_no_more()) continue;
             places = place(view, beneficiary.job, beneficiary.tasks, View::Coming);

@@ -11,7 +11,7 @@ namespace {
 // The least that `project` destroys when it takes something back from another one.
 std::optional<std::int64_t> least_taken_by(Hunt& hunt, ProjectId project) {
     const PoolView& view = hunt.view;
-    const Terms terms{.from_own = false, .project = project, .precedence = {}, .minimum_run = true};
+    const Terms terms = terms_of_reclaim(view, project);
     std::optional<std::int64_t> least;
     for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
         const ProjectId other{static_cast<ProjectId::Rep>(i)};
@@ -19,7 +19,7 @@ std::optional<std::int64_t> least_taken_by(Hunt& hunt, ProjectId project) {
         if (!is_third || view.claim(other).victims.empty()) continue;
         const ProjectId side = parting(view, other, project);
         if (view.allocated(side) <= view.shares.allocatable[side.index()]) continue;
-        const auto lost = hunt.pieces.least_lost(terms, other);
+        const auto lost = hunt.prices.least_lost(terms, other);
         if (lost) least = std::min(least.value_or(*lost), *lost);
     }
     return least;

@@ -14,7 +14,6 @@ namespace {
 using cluster::Job;
 using model::TaskPlacement;
 
-using Nodes = base::SmallVector<NodeId, 64>;
 using Holders = base::SmallVector<const Job*, 256>;
 
 // Those whose promise may be lost at all, the first to lose first.
@@ -57,27 +56,13 @@ class Contest {
     // Where the owner's job can start without these promises, with victims or without; empty =
     // nowhere.
     Places places_without(std::span<const Job* const> promises) {
-        Places places;
-        Nodes void_now;
-        {
-            const cluster::Trial trial(view_.cluster);
-            for (const Job* job : promises) {
-                for (const TaskPlacement& task : job->hold->tasks) void_now.push_back(task.node);
-                view_.cluster.drop_hold(job->id);
-            }
-            tell_search(void_now);
-            auto found = place(view_, beneficiary_.job, beneficiary_.tasks, View::Coming);
-            places = found ? std::move(*found) : search_.find(beneficiary_).places;
-        }
-        tell_search(void_now);
-        return places;
+        const cluster::Trial trial(view_.cluster);
+        for (const Job* job : promises) view_.cluster.drop_hold(job->id);
+        auto found = place(view_, beneficiary_.job, beneficiary_.tasks, View::Coming);
+        return found ? std::move(*found) : search_.find(beneficiary_).places;
     }
 
   private:
-    void tell_search(const Nodes& nodes) {
-        for (const NodeId node : nodes) search_.freed(node);
-    }
-
     const PoolView& view_;
     const Beneficiary& beneficiary_;
     VictimSearch& search_;

@@ -99,19 +99,19 @@ void Decision::pause(const model::Pause& pause) {
     plan_.pauses.push_back(pause);
 }
 
-void Decision::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_wasteful) {
+void Decision::pause(const VictimUnit& unit, Rule rule, JobId beneficiary, bool is_wasteful) {
     // What it was promised by an earlier plan is void: nobody grows while asked to leave.
-    if (cluster_.job(piece.job).hold) drop_hold(piece.job);
-    cluster_.release(piece.job, piece.ranks);
-    const auto& ranks = piece.ranks;
-    const model::PauseCost cost = piece.cost_at(now_);
-    const PoolId pool = cluster_.job(piece.job).pool;
+    if (cluster_.job(unit.job).hold) drop_hold(unit.job);
+    cluster_.release(unit.job, unit.ranks);
+    const auto& ranks = unit.ranks;
+    const model::PauseCost cost = unit.cost_at(now_);
+    const PoolId pool = cluster_.job(unit.job).pool;
     if (is_wasteful) views_[pool.index()].wasted_gpu_ms += cost.unsaved_gpu_ms;
-    if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
+    if (plan_.pauses.empty() || plan_.pauses.back().job != unit.job ||
         plan_.pauses.back().beneficiary != beneficiary) {
-        add(plan_.pauses, {piece.job,
+        add(plan_.pauses, {unit.job,
                            {ranks.begin(), ranks.end()},
-                           piece.takes_whole_job,
+                           unit.takes_whole_job,
                            rule,
                            beneficiary,
                            cost,
@@ -120,7 +120,7 @@ void Decision::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_w
     }
     model::Pause& known = plan_.pauses.back();
     known.tasks.insert(known.tasks.end(), ranks.begin(), ranks.end());
-    known.whole_job |= piece.takes_whole_job;
+    known.whole_job |= unit.takes_whole_job;
     known.cost.unsaved_gpu_ms += cost.unsaved_gpu_ms;
     known.cost.restart_gpu_ms += cost.restart_gpu_ms;
 }

@@ -18,7 +18,7 @@
 #include "model/policy.h"
 #include "scheduling/conflicts.h"
 #include "scheduling/decision_cache.h"
-#include "scheduling/piece.h"
+#include "scheduling/victim_unit.h"
 
 namespace berth::scheduling {
 
@@ -63,8 +63,8 @@ class Decision {
     void reserve(JobId job, PoolId pool, model::Rule rule,
                  std::span<const model::TaskPlacement> tasks);
     void drop_hold(JobId job);
-    // Pieces of one job for one beneficiary, taken one after the other, are one pause.
-    void pause(const Piece& piece, model::Rule rule, JobId beneficiary, bool is_wasteful);
+    // Units of one job for one beneficiary, taken one after the other, are one pause.
+    void pause(const VictimUnit& unit, model::Rule rule, JobId beneficiary, bool is_wasteful);
     void pause(const model::Pause& pause);
     // Whole jobs leave and are promised other places, which may be each other's.
     void move(std::span<const model::Move> moves, PoolId pool);

@@ -12,9 +12,9 @@ bool EvictionTest::is_legal(const Choice& choice) const {
     if (!hunt_.asks_ledger()) return true;
     ReclaimLedger ledger = hunt_.ledger;
     for (const std::size_t position : choice) {
-        const Piece& piece = hunt_.pieces[position];
-        if (!ledger.may_take(piece.project, piece.gpus)) return false;
-        ledger.take(piece.project, piece.gpus);
+        const VictimUnit& unit = hunt_.units[position];
+        if (!ledger.may_take(unit.project, unit.gpus)) return false;
+        ledger.take(unit.project, unit.gpus);
     }
     return true;
 }
@@ -23,7 +23,7 @@ std::optional<Places> EvictionTest::places_if_legal(const Choice& choice) const 
     const PoolView& view = hunt_.view;
     const cluster::Trial trial(view.cluster);
     for (const std::size_t position : choice) {
-        view.cluster.release(hunt_.pieces[position].job, hunt_.pieces[position].ranks);
+        view.cluster.release(hunt_.units[position].job, hunt_.units[position].ranks);
     }
     const Beneficiary& beneficiary = hunt_.beneficiary;
     const auto denial = quota_gate(view, beneficiary.job, beneficiary.amount);
@@ -41,14 +41,14 @@ std::optional<Places> EvictionTest::places_after(const Choice& choice) const {
 std::optional<Places> EvictionTest::prune(Choice& choice, const Choice& give_back_order,
                                           Ledger ledger) const {
     std::optional<Places> found;
-    if (choice.size() > kPrunedPieces) return found;
-    for (const std::size_t piece : give_back_order) {
-        const auto taken = std::ranges::lower_bound(choice, piece);
-        if (taken == choice.end() || *taken != piece) continue;
+    if (choice.size() > kMinimisedUnits) return found;
+    for (const std::size_t unit : give_back_order) {
+        const auto taken = std::ranges::lower_bound(choice, unit);
+        if (taken == choice.end() || *taken != unit) continue;
         // A job's core cannot stay away when its surplus is back, so they return from the core.
         const auto next = taken + 1;
         const bool next_is_taken =
-            next != choice.end() && *next == piece + 1 && hunt_.pieces.is_of_same_job(piece, *next);
+            next != choice.end() && *next == unit + 1 && hunt_.units.is_of_same_job(unit, *next);
         if (next_is_taken) continue;
         Choice fewer = choice;
         fewer.erase(fewer.begin() + (taken - choice.begin()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Would the beneficiary start if exactly these pieces were gone? The one test that every choice
+// Would the beneficiary start if exactly these units were gone? The one test that every choice
 // of victims must pass: gates, ledger, and a real placement on the cluster inside a Trial.
 #pragma once
 
@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "scheduling/pieces.h"
 #include "scheduling/place.h"
 #include "scheduling/reclaim.h"
+#include "scheduling/unit_prices.h"
 
 namespace berth::scheduling {
 
@@ -21,11 +21,12 @@ struct Hunt {
     const PoolView& view;
     const Beneficiary& beneficiary;
     Terms terms;
-    PieceTable& pieces;
+    VictimUnits& units;
+    UnitPrices& prices;
     SlotScratch& scratch;  // of the prices of slots
     ReclaimLedger ledger;  // nothing taken yet
     base::SmallVector<ProjectId, 128> projects;  // whose work may be taken at all
-    std::optional<Choice> few = {};  // all pieces that may be taken, where they are few
+    std::optional<Choice> few = {};  // all units that may be taken, where they are few
     // On which alone a slot may be had, if that is known (reach.h).
     std::optional<std::span<const NodeId>> nodes = {};
 
@@ -48,19 +49,19 @@ struct Hunt {
         return asks_ledger() || held + beneficiary.amount <= most_held;
     }
     bool asks_ledger() const { return beneficiary.rule == model::Rule::Reclaim; }
-    // Whether the piece may be taken on top of what the ledger says.
-    bool may_take(std::size_t piece, const ReclaimLedger& so_far) const {
-        return pieces.allows(terms, piece) &&
-               (!asks_ledger() || so_far.may_take(pieces[piece].project, pieces[piece].gpus));
+    // Whether the unit may be taken on top of what the ledger says.
+    bool may_take(std::size_t unit, const ReclaimLedger& so_far) const {
+        return units.allows(terms, unit) &&
+               (!asks_ledger() || so_far.may_take(units[unit].project, units[unit].gpus));
     }
-    // Work that pausing the piece destroys, in the end.
-    std::int64_t lost(std::size_t piece) const {
-        const ProjectId project = pieces[piece].project;
-        return takes_back.empty() ? pieces.lost(terms, piece)
-                                  : pieces.lost(terms, piece, takes_back[project.index()]);
+    // Work that pausing the unit destroys, in the end.
+    std::int64_t lost(std::size_t unit) const {
+        const ProjectId project = units[unit].project;
+        return takes_back.empty() ? prices.lost(terms, unit)
+                                  : prices.lost(terms, unit, takes_back[project.index()]);
     }
-    // All pieces that may be taken.
-    Choice quarry() const { return pieces.allowed(terms, projects); }
+    // All units that may be taken.
+    Choice quarry() const { return units.allowed(terms, projects); }
 };
 
 class EvictionTest {
@@ -71,16 +72,16 @@ class EvictionTest {
     explicit EvictionTest(const Hunt& hunt, SetAside set_aside = SetAside::Kept)
         : hunt_(hunt), set_aside_(set_aside) {}
 
-    // The beneficiary's places when the chosen pieces have left; nothing when it cannot start or
+    // The beneficiary's places when the chosen units have left; nothing when it cannot start or
     // the set is not legal.
     std::optional<Places> places_after(const Choice& choice) const;
 
     // The same, without asking the ledger.
     std::optional<Places> places_if_legal(const Choice& choice) const;
 
-    // Gives back pieces the beneficiary does not need, in the order given, as long as it still
+    // Gives back units the beneficiary does not need, in the order given, as long as it still
     // starts, and legally where the ledger is asked. Afterwards the choice is minimal when it had
-    // at most kPrunedPieces pieces. Returns the places found by the last success, if any.
+    // at most kMinimisedUnits units. Returns the places found by the last success, if any.
     enum class Ledger { Asked, Ignored };
     std::optional<Places> prune(Choice& choice, const Choice& give_back_order, Ledger ledger) const;
 
@@ -91,11 +92,11 @@ class EvictionTest {
     SetAside set_aside_;
 };
 
-inline constexpr std::size_t kPrunedPieces = 64;
+inline constexpr std::size_t kMinimisedUnits = 64;
 
 // What was chosen, and where the beneficiary then goes.
 struct Chosen {
-    Choice pieces;
+    Choice units;
     Places places;
 };
 

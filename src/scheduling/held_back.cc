@@ -56,11 +56,11 @@ std::optional<HeldBack> by_minimum_runs(const PoolView& view, const Beneficiary&
     VictimSearch search;
     search.open(view);
     const Eviction now = search.find(beneficiary);
-    if (!now.pieces.empty() || !now.protected_until) return {};
+    if (!now.units.empty() || !now.protected_until) return {};
     PoolView later = view;
     later.now = all.last;
     search.open(later);
-    if (search.find(beneficiary).pieces.empty()) return {};
+    if (search.find(beneficiary).units.empty()) return {};
     return HeldBack{Cause::MinRuntime, *now.protected_until, all.gpus};
 }
 

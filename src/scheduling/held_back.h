@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "model/verdict.h"
-#include "scheduling/pieces.h"
+#include "scheduling/victim_terms.h"
 
 namespace berth::scheduling {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "scheduling/minimum_run.h"
-#include "scheduling/pieces.h"
+#include "scheduling/victim_unit.h"
 
 namespace berth::scheduling {
 

@@ -7,7 +7,7 @@ namespace berth::scheduling {
 
 void NodeWork::bring_up_to_date(const PoolView& view) {
     const std::size_t nodes = view.cluster.nodes().size();
-    const base::ChangeLog<NodeId>& log = view.cluster.changed_nodes();
+    const base::ChangeLog<NodeId>& log = view.cluster.changed_nodes().work;
     nodes_of_.resize(std::max(nodes_of_.size(), view.cluster.projects().size()));
     if (parts_.size() == nodes && log.reaches_back_to(mark_)) {
         log.visit_since(mark_, [&](NodeId node) { look_at(view, node); });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whose work that could be paused stands on a node, and on how many of its GPUs? And on which
-// nodes does a project's stand? One small table of the table of pieces, so that a question about a
-// node is one line of memory instead of a walk through its pieces.
+// nodes does a project's stand? One small table of the table of units, so that a question about a
+// node is one line of memory instead of a walk through its units.
 //
 // Guarantees: nobody is left out; what is protected or promised is counted too. Cost: the jobs on
 // each node that changed since it was last brought up to date.

@@ -3,7 +3,6 @@
 
 #include "scheduling/bookings.h"
 #include "scheduling/held_back.h"
-#include "scheduling/pieces.h"
 #include "scheduling/place.h"
 #include "scheduling/victims.h"
 
@@ -27,8 +26,8 @@ Answer by_search(PoolView& view, const Beneficiary& beneficiary) {
     for (int look = 0; look < kLooksMax; ++look) {
         search.open(view);
         const Eviction found = search.find(beneficiary);
-        if (!found.pieces.empty()) {
-            const JobId candidate = search.piece(found.pieces.front()).job;
+        if (!found.units.empty()) {
+            const JobId candidate = search.unit(found.units.front()).job;
             if (view.now == now) return {HeldBackBy::Nothing, {}, candidate};
             return {HeldBackBy::MinimumRun, view.now, candidate};
         }

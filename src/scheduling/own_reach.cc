@@ -9,7 +9,7 @@ namespace berth::scheduling {
 
 const base::SortedRuns<OwnReach::Spot>& OwnReach::spots(const PoolView& view, ProjectId project,
                                                         int gpus) {
-    const base::ChangeLog<NodeId>& log = view.cluster.changed_nodes();
+    const base::ChangeLog<NodeId>& log = view.cluster.changed_nodes().work;
     const bool is_new = std::ranges::find(asked_, gpus) == asked_.end();
     if (is_new) asked_.push_back(gpus);
     if (is_new || on_.size() != view.cluster.nodes().size() || !log.reaches_back_to(mark_)) {

@@ -84,7 +84,7 @@ Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& benef
     if (!contends && opened && refused_.covers(view, beneficiary, *opened)) return {};
     const Eviction eviction = find_victims(view, beneficiary);
     if (eviction.protected_until) decision_.wake_at(*eviction.protected_until);
-    if (eviction.pieces.empty()) {
+    if (eviction.units.empty()) {
         if (opened) refused_.add(view, beneficiary, *opened, eviction.is_out_of_reach);
         return {};
     }
@@ -92,15 +92,11 @@ Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& benef
     note_conflicts(view, beneficiary, search, eviction);
     Changed changed{job.project};
     const bool wasteful = is_wasteful(view, beneficiary);
-    for (const std::size_t position : eviction.pieces) {
-        const Piece& piece = search.piece(position);
-        // What a victim was promised on top is free too.
-        if (const auto& hold = view.cluster.job(piece.job).hold) {
-            for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
-        }
-        decision_.pause(piece, beneficiary.rule, job.id, wasteful);
+    for (const std::size_t position : eviction.units) {
+        const VictimUnit& unit = search.unit(position);
+        decision_.pause(unit, beneficiary.rule, job.id, wasteful);
         search.take(position);
-        add(changed, piece.project);
+        add(changed, unit.project);
     }
     decision_.reserve(job.id, view.pool, beneficiary.rule, eviction.places);
     return changed;
@@ -112,7 +108,7 @@ Eviction Preemption::find_victims(const PoolView& view, const Beneficiary& benef
     // Others let it pass, who may be victims now that they have started.
     const bool others_started = searched_at_[view.pool.index()] != decision_.plan().starts.size();
     const bool contends = scheduling::contends(decision_.attempt().known, beneficiary.job.id);
-    if (eviction.pieces.empty() && contends && others_started) {
+    if (eviction.units.empty() && contends && others_started) {
         open(search, view);
         eviction = search.find(beneficiary);
     }
@@ -135,7 +131,6 @@ Changed Preemption::drop_promises(const PoolView& view, const Beneficiary& benef
     if (is_made_now) return changed;
     for (const JobId id : promises) {
         const Job& holder = view.cluster.job(id);
-        for (const TaskPlacement& task : holder.hold->tasks) search.freed(task.node);
         decision_.drop_hold(id);
         add(changed, holder.project);
         refused_.forget();
@@ -148,16 +143,11 @@ Changed Preemption::drop_promises(const PoolView& view, const Beneficiary& benef
 void Preemption::note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
                                 const VictimSearch& search, const Eviction& eviction) {
     JobSet found(decision_.cache().nodes());
-    for (const std::size_t piece : eviction.pieces) {
-        const JobId job = search.piece(piece).job;
+    for (const std::size_t unit : eviction.units) {
+        const JobId job = search.unit(unit).job;
         if (!decision_.is_winner(job) || !found.insert(job).second) continue;
         decision_.note_conflict(job, {beneficiary.job.id, view.pool, beneficiary.rule});
     }
-}
-
-void Preemption::note_room(const PoolView& view, std::span<const NodeId> nodes) {
-    if (searched_at_[view.pool.index()] == kNotYet) return;
-    for (const NodeId node : nodes) decision_.cache().pool(view.pool).victims.freed(node);
 }
 
 VictimSearch& Preemption::search_in(const PoolView& view) {

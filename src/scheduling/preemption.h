@@ -27,8 +27,6 @@ class Preemption {
     void forget(const PoolView& view);
     // Says that jobs moved, which other searches took for standing where they were.
     void reopen(const PoolView& view) { searched_at_[view.pool.index()] = kNotYet; }
-    // Says that room changed on these nodes.
-    void note_room(const PoolView& view, std::span<const NodeId> nodes);
 
   private:
     static constexpr std::size_t kNotYet = SIZE_MAX;

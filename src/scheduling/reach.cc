@@ -115,7 +115,7 @@ bool Reach::is_enough_with_idle(const Hunt& hunt, const auto& could_have, std::i
 void Reach::bring_up_to_date(const Hunt& hunt, Count& count) {
     const auto nodes = std::ssize(hunt.view.cluster.nodes());
     if (cost_to_follow(hunt, count) < nodes) {
-        hunt.view.cluster.changed_nodes().visit_since(
+        hunt.view.cluster.changed_nodes().work.visit_since(
             count.mark, [&](NodeId node) { count_again(count, node); });
         visit_difference(count.projects, hunt.projects, [&](ProjectId project) {
             const cluster::NodeSet& of_project = work_.nodes_of(project);
@@ -132,7 +132,7 @@ void Reach::bring_up_to_date(const Hunt& hunt, Count& count) {
         }
     }
     count.projects = hunt.projects;
-    count.mark = hunt.view.cluster.changed_nodes().read();
+    count.mark = hunt.view.cluster.changed_nodes().work.read();
 }
 
 // That of these projects; or a copy of the one that is brought up to date at the least cost, in the
@@ -158,7 +158,7 @@ Reach::Count& Reach::nearest(const Hunt& hunt) {
 
 // In nodes that are counted again.
 std::int64_t Reach::cost_to_follow(const Hunt& hunt, const Count& count) const {
-    const base::ChangeLog<NodeId>& log = hunt.view.cluster.changed_nodes();
+    const base::ChangeLog<NodeId>& log = hunt.view.cluster.changed_nodes().work;
     const bool can_follow =
         log.reaches_back_to(count.mark) && count.gpus.size() == hunt.view.cluster.nodes().size();
     if (!can_follow) return std::numeric_limits<std::int64_t>::max() / 2;

@@ -39,7 +39,7 @@ class Reach {
     struct Count {
         std::uint64_t mark = 0;  // in the log of the nodes that changed
         std::uint64_t used = 0;  // when, in questions
-        Projects projects;  // whose pieces are counted
+        Projects projects;  // whose units are counted
         std::vector<std::uint16_t> gpus;  // by node: that could be taken
         std::vector<std::int32_t> nodes_with;  // by the number of such GPUs
     };

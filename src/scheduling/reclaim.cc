@@ -121,20 +121,20 @@ const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
     return side == kNoSide ? nullptr : &sides_[side];
 }
 
-// With the largest piece taken last, every piece before it is taken from no less.
-bool ReclaimLedger::may_take(ProjectId from, MilliGpu piece) const {
+// With the largest unit taken last, every unit before it is taken from no less.
+bool ReclaimLedger::may_take(ProjectId from, MilliGpu unit) const {
     const Side* side = find_side(from);
     if (side == nullptr) return false;
-    if (piece == MilliGpu{0}) return takes_cpu_only_;
-    const MilliGpu largest = std::max(piece, side->largest);
-    const MilliGpu before_last = side->allocated - (side->taken + piece - largest);
-    return before_last > side->floor && side->taken + piece <= side->most;
+    if (unit == MilliGpu{0}) return takes_cpu_only_;
+    const MilliGpu largest = std::max(unit, side->largest);
+    const MilliGpu before_last = side->allocated - (side->taken + unit - largest);
+    return before_last > side->floor && side->taken + unit <= side->most;
 }
 
-MilliGpu ReclaimLedger::most_from(ProjectId from, MilliGpu largest_piece) const {
+MilliGpu ReclaimLedger::most_from(ProjectId from, MilliGpu largest) const {
     const Side* side = find_side(from);
     if (side == nullptr || side->allocated <= side->floor) return {0};
-    const MilliGpu by_floor = side->allocated - side->floor + largest_piece - MilliGpu{1};
+    const MilliGpu by_floor = side->allocated - side->floor + largest - MilliGpu{1};
     return std::min(by_floor, side->most);
 }
 
@@ -153,17 +153,17 @@ ReclaimLedger::Headrooms ReclaimLedger::headrooms() const {
     return headrooms;
 }
 
-MilliGpu ReclaimLedger::take(ProjectId from, MilliGpu piece) {
+MilliGpu ReclaimLedger::take(ProjectId from, MilliGpu unit) {
     Side& side = sides_[side_of_[from.index()]];
     const MilliGpu largest_before = side.largest;
-    side.taken += piece;
-    side.largest = std::max(side.largest, piece);
+    side.taken += unit;
+    side.largest = std::max(side.largest, unit);
     return largest_before;
 }
 
-void ReclaimLedger::give_back(ProjectId from, MilliGpu piece, MilliGpu largest_before) {
+void ReclaimLedger::give_back(ProjectId from, MilliGpu unit, MilliGpu largest_before) {
     Side& side = sides_[side_of_[from.index()]];
-    side.taken -= piece;
+    side.taken -= unit;
     side.largest = largest_before;
 }
 

@@ -7,8 +7,8 @@
 //                 With Policy::gang_reclaim a project below its share may cross it by less than
 //                 the one gang: what must hold afterwards then keeps it from going too far.
 //   Who may lose: at the first level where the two paths through the tree part, the other side,
-//                 as long as before each piece it still holds more than its allocatable share, or
-//                 more than its quota when the asking side stays within its own. So the last piece
+//                 as long as before each unit it still holds more than its allocatable share, or
+//                 more than its quota when the asking side stays within its own. So the last unit
 //                 may overshoot; nobody loses what it holds within its quota to a project beside
 //                 it that is above its own. Work without GPUs counts for nothing, so a side that
 //                 stays within its quota may take it from anybody (Policy::reclaim_cpu_only).
@@ -50,15 +50,15 @@ class ReclaimLedger {
     ReclaimLedger() = default;  // of nobody: for those whom it does not bind
     ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount);
 
-    // Whether a piece of this size may be taken from the project on top of what was taken, with
+    // Whether a unit of this size may be taken from the project on top of what was taken, with
     // the balance kept.
-    bool may_take(ProjectId from, MilliGpu piece) const;
-    // At most so much can ever be taken from the project's side in pieces up to this size.
-    MilliGpu most_from(ProjectId from, MilliGpu largest_piece) const;
-    // Returns the largest piece taken from that side before.
-    MilliGpu take(ProjectId from, MilliGpu piece);
-    // Takes back the last take of this piece, which returned `largest_before`.
-    void give_back(ProjectId from, MilliGpu piece, MilliGpu largest_before);
+    bool may_take(ProjectId from, MilliGpu unit) const;
+    // At most so much can ever be taken from the project's side in units up to this size.
+    MilliGpu most_from(ProjectId from, MilliGpu largest) const;
+    // Returns the largest unit taken from that side before.
+    MilliGpu take(ProjectId from, MilliGpu unit);
+    // Takes back the last take of this unit, which returned `largest_before`.
+    void give_back(ProjectId from, MilliGpu unit, MilliGpu largest_before);
     // The side of a project, for telling sides apart; none for the beneficiary's own project.
     std::optional<std::size_t> side_of(ProjectId project) const;
     std::size_t sides() const { return sides_.size(); }
@@ -71,10 +71,10 @@ class ReclaimLedger {
     // One side that may lose: a sibling of an ancestor of the beneficiary.
     struct Side {
         MilliGpu allocated{0};  // before anything was taken
-        MilliGpu floor{0};  // it must hold more than this before each piece
+        MilliGpu floor{0};  // it must hold more than this before each unit
         MilliGpu most{0};  // more would leave it relatively worse off than the asking side
         MilliGpu taken{0};
-        MilliGpu largest{0};  // of the pieces taken
+        MilliGpu largest{0};  // of the units taken
     };
     const Side* find_side(ProjectId from) const;
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduling/piece.h"
+#include "scheduling/victim_terms.h"
 
 namespace berth::scheduling {
 

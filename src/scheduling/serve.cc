@@ -142,17 +142,8 @@ Ways Serving::useful(const PoolView& view, ProjectId project, const LaneKey& lan
 Changed Serving::serve(const PoolView& view, const Job& job, const Ways& ways,
                        Consolidation* moves) {
     const Bookings::Opening opening(decision_.bookings(view), job);
-    const Bookings::Opening::Nodes opened = opening.nodes();
-    preemption_.note_room(view, opened);
-    Changed changed = serve_opened(view, job, ways, moves, opening);
-    preemption_.note_room(view, opened);  // they close
-    return changed;
-}
-
-// What an earlier pause or move of this plan left over, of GPUs, of the CPU beside them or under a
-// limit, costs nothing.
-Changed Serving::serve_opened(const PoolView& view, const Job& job, const Ways& ways,
-                              Consolidation* moves, const Bookings::Opening& opening) {
+    // What an earlier pause or move of this plan left over, of GPUs, of the CPU beside them or
+    // under a limit, costs nothing.
     if (decision_.frees_gpus() && reserve_leavings(decision_, view, job)) return {job.project};
     Changed changed;
     if (ways.moves && moves != nullptr) {

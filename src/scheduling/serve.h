@@ -45,8 +45,6 @@ class Serving {
     bool allocate_to(const PoolView& view, const cluster::Job& job);
     Changed serve(const PoolView& view, const cluster::Job& job, const Ways& ways,
                   Consolidation* moves);
-    Changed serve_opened(const PoolView& view, const cluster::Job& job, const Ways& ways,
-                         Consolidation* moves, const Bookings::Opening& opening);
     bool fits_earlier(const PoolView& here, const cluster::Job& job);
 
     // --- jobs that let others pass (conflicts.h)

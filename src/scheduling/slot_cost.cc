@@ -15,7 +15,7 @@ class SlotSearch {
   public:
     SlotSearch(const Hunt& hunt, ReclaimLedger& ledger, NodeId node)
         : hunt_(hunt),
-          pieces_(hunt.pieces),
+          units_(hunt.units),
           is_chosen_(hunt.scratch.is_chosen),
           node_(node),
           ledger_(ledger),
@@ -51,7 +51,7 @@ class SlotSearch {
     void run() {
         best_.is_possible = false;
         best_.cost = {};
-        best_.pieces.clear();
+        best_.units.clear();
         if (!is_allowed_) return;
         collect_candidates();
         if (!sum_up_reachable()) return;
@@ -60,12 +60,12 @@ class SlotSearch {
     }
 
   private:
-    // A piece that the ledger forbids by itself is forbidden on top of others too.
+    // A unit that the ledger forbids by itself is forbidden on top of others too.
     void collect_candidates() {
         candidates_.clear();
-        for (const std::size_t piece : hunt_.pieces.on(node_)) {
-            if (is_taken_before(piece) || !hunt_.may_take(piece, ledger_)) continue;
-            candidates_.push_back({0, piece});
+        for (const std::size_t unit : hunt_.units.on(node_)) {
+            if (is_taken_before(unit) || !hunt_.may_take(unit, ledger_)) continue;
+            candidates_.push_back({0, unit});
         }
     }
 
@@ -89,37 +89,37 @@ class SlotSearch {
         }
         Room all;
         copy(room_, all);
-        for (const auto& candidate : candidates_) add_here(all, candidate.piece);
+        for (const auto& candidate : candidates_) add_here(all, candidate.unit);
         if (!fits(all)) return false;
         // Cheapest first; ties in the order of projects, then in victim order.
         for (auto& candidate : candidates_) {
-            candidate.lost = hunt_.lost(candidate.piece);
-            have_company_ |= pieces_.first_of_job(candidate.piece) != candidate.piece;
+            candidate.lost = hunt_.lost(candidate.unit);
+            have_company_ |= units_.first_of_job(candidate.unit) != candidate.unit;
             int gpus = 0;
-            for (const model::TaskPlacement& task : pieces_[candidate.piece].tasks) {
+            for (const model::TaskPlacement& task : units_[candidate.unit].tasks) {
                 if (task.node == node_) gpus += std::popcount(task.gpu_mask);
             }
             most_gpus_ = std::max(most_gpus_, gpus);
         }
         std::ranges::sort(candidates_, [&](const auto& left, const auto& right) {
             if (left.lost != right.lost) return left.lost < right.lost;
-            return pieces_.comes_before(left.piece, right.piece);
+            return units_.comes_before(left.unit, right.unit);
         });
         reachable_.resize(candidates_.size() + 1);
         reachable_.back() = Room{};
         for (std::size_t i = candidates_.size(); i-- > 0;) {
             copy(reachable_[i + 1], reachable_[i]);
-            add_here(reachable_[i], candidates_[i].piece);
+            add_here(reachable_[i], candidates_[i].unit);
         }
         return true;
     }
 
-    bool is_taken_before(std::size_t piece) const {
-        return piece < is_chosen_.size() && is_chosen_[piece];
+    bool is_taken_before(std::size_t unit) const {
+        return unit < is_chosen_.size() && is_chosen_[unit];
     }
 
-    void add_here(Room& room, std::size_t piece) const {
-        for (const model::TaskPlacement& task : pieces_[piece].tasks) {
+    void add_here(Room& room, std::size_t unit) const {
+        for (const model::TaskPlacement& task : units_[unit].tasks) {
             if (task.node != node_) continue;
             for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
                 const auto gpu = static_cast<std::size_t>(std::countr_zero(mask));
@@ -128,7 +128,7 @@ class SlotSearch {
             }
             room.cpu += task.cpu.value;
             room.memory += task.memory.value;
-            add_other(room, pieces_[piece].job, task.task);
+            add_other(room, units_[unit].job, task.task);
         }
     }
 
@@ -200,14 +200,14 @@ class SlotSearch {
         return whole >= owed_;
     }
 
-    bool is_taken(std::size_t piece) const {
-        return is_taken_before(piece) ||
-               std::ranges::find(taken_, piece, &SlotScratch::Taken::piece) != taken_.end();
+    bool is_taken(std::size_t unit) const {
+        return is_taken_before(unit) ||
+               std::ranges::find(taken_, unit, &SlotScratch::Taken::unit) != taken_.end();
     }
 
     bool is_no_better(const Cost& cost) const { return best_.is_possible && cost >= best_.cost; }
 
-    // Whether what is still missing costs too much, even if the next pieces did as well as any: one
+    // Whether what is still missing costs too much, even if the next units did as well as any: one
     // that comes alone frees `most_gpus_` GPUs at most, and those after it are no cheaper.
     bool is_too_dear(std::size_t next, int missing, Cost cost) const {
         if (!best_.is_possible || have_company_) return false;
@@ -223,8 +223,8 @@ class SlotSearch {
         if (fits(room)) {
             best_.is_possible = true;
             best_.cost = cost;
-            best_.pieces.clear();
-            for (const auto& taken : taken_) best_.pieces.push_back(taken.piece);
+            best_.units.clear();
+            for (const auto& taken : taken_) best_.units.push_back(taken.unit);
             return;
         }
         if (next == candidates_.size() || ++steps_ > kSlotSteps) return;
@@ -234,20 +234,20 @@ class SlotSearch {
         descend(next + 1, room, cost);
     }
 
-    // Takes the piece and the pieces of the same job that must go first.
+    // Takes the unit and the units of the same job that must go first.
     void take_and_descend(std::size_t next, const Room& room, Cost cost) {
-        const std::size_t piece = candidates_[next].piece;
-        if (is_taken(piece)) {
-            descend(next + 1, room, cost);  // already taken along with a later piece
+        const std::size_t unit = candidates_[next].unit;
+        if (is_taken(unit)) {
+            descend(next + 1, room, cost);  // already taken along with a later unit
             return;
         }
         Room more;
         copy(room, more);
         const std::size_t before = taken_.size();
         bool is_legal = true;
-        for (std::size_t i = pieces_.first_of_job(piece); i <= piece && is_legal; ++i) {
+        for (std::size_t i = units_.first_of_job(unit); i <= unit && is_legal; ++i) {
             if (is_taken(i)) continue;
-            const Piece& one = pieces_[i];
+            const VictimUnit& one = units_[i];
             is_legal = !hunt_.asks_ledger() || ledger_.may_take(one.project, one.gpus);
             if (!is_legal) break;
             MilliGpu largest_before{0};
@@ -260,14 +260,14 @@ class SlotSearch {
         ++cost.touched;
         if (is_legal) descend(next + 1, more, cost);
         for (; taken_.size() > before; taken_.pop_back()) {
-            const Piece& one = pieces_[taken_.back().piece];
+            const VictimUnit& one = units_[taken_.back().unit];
             if (!hunt_.asks_ledger()) continue;
             ledger_.give_back(one.project, one.gpus, taken_.back().largest_before);
         }
     }
 
     const Hunt& hunt_;
-    const PieceTable& pieces_;
+    const VictimUnits& units_;
     const std::vector<bool>& is_chosen_;
     NodeId node_;
     ReclaimLedger& ledger_;  // as before after the search

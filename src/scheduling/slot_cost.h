@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is the cheapest way to make room for one task on this node? Branch and bound over the
-// pieces that stand there, on a copy of the node's free amounts; at most kSlotSteps steps, which
-// covers every node with up to 10 pieces exactly. Asked thousands of times in a decision, so what
+// units that stand there, on a copy of the node's free amounts; at most kSlotSteps steps, which
+// covers every node with up to 10 units exactly. Asked thousands of times in a decision, so what
 // one search needed of memory serves the next.
 #pragma once
 
@@ -19,12 +19,12 @@ inline constexpr int kSlotSteps = 2048;
 struct SlotCost {
     bool is_possible = false;
     Cost cost;
-    std::vector<std::size_t> pieces;   // to take, including pieces of the same jobs elsewhere
+    std::vector<std::size_t> units;   // to take, including units of the same jobs elsewhere
 };
 
 // What a search leaves for the next: room in memory, nothing else.
 struct SlotScratch {
-    // A node's free amounts, as if the pieces taken so far had left.
+    // A node's free amounts, as if the units taken so far had left.
     struct Room {
         std::array<std::int32_t, model::kGpusPerNodeMax> gpu;  // compute
         std::array<std::int64_t, model::kGpusPerNodeMax> gpu_memory;
@@ -34,20 +34,20 @@ struct SlotScratch {
     };
     struct Candidate {
         std::int64_t lost;
-        std::size_t piece;
+        std::size_t unit;
     };
     struct Taken {
-        std::size_t piece;
+        std::size_t unit;
         MilliGpu largest_before;  // in the ledger
     };
     std::vector<Candidate> candidates;
     std::vector<Room> reachable;
     std::vector<Taken> taken;
     SlotCost best;
-    std::vector<bool> is_chosen;  // by piece; those beyond its end are not
+    std::vector<bool> is_chosen;  // by unit; those beyond its end are not
 };
 
-// Pieces that are chosen are gone. The ledger knows of them, and is as before after the call. The
+// Units that are chosen are gone. The ledger knows of them, and is as before after the call. The
 // answer stays in the hunt's scratch.
 const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, NodeId node);
 

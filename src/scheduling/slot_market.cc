@@ -16,7 +16,7 @@ namespace berth::scheduling {
 namespace {
 
 // The least that a slot on the node may cost, as far as the compute of its GPUs tells; nothing when
-// too few of them could be freed. A piece on several GPUs is shared out between them: whoever needs
+// too few of them could be freed. A unit on several GPUs is shared out between them: whoever needs
 // only some of them pays for it in full.
 std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
     const cluster::Cluster& cluster = hunt.view.cluster;
@@ -30,16 +30,16 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
     std::array<Gpu, model::kGpusPerNodeMax> gpus;
     const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
     std::fill_n(gpus.begin(), count, Gpu{0, 0, std::numeric_limits<std::int64_t>::max()});
-    bool has_pieces = false;
-    for (const std::size_t position : hunt.pieces.on(node)) {
+    bool has_units = false;
+    for (const std::size_t position : hunt.units.on(node)) {
         if (!hunt.may_take(position, hunt.ledger)) continue;
-        has_pieces = true;
+        has_units = true;
         const std::int64_t cost = hunt.lost(position);
         int touched = 0;
-        for (const model::TaskPlacement& task : hunt.pieces[position].tasks) {
+        for (const model::TaskPlacement& task : hunt.units[position].tasks) {
             if (task.node == node) touched += std::popcount(task.gpu_mask);
         }
-        for (const model::TaskPlacement& task : hunt.pieces[position].tasks) {
+        for (const model::TaskPlacement& task : hunt.units[position].tasks) {
             if (task.node != node) continue;
             for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
                 Gpu& gpu = gpus[static_cast<std::size_t>(std::countr_zero(mask))];
@@ -49,7 +49,7 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
             }
         }
     }
-    if (!has_pieces) return {};
+    if (!has_units) return {};
     std::array<std::int64_t, model::kGpusPerNodeMax> prices;
     std::size_t priced = 0;
     for (std::size_t at = 0; at < count; ++at) {
@@ -87,7 +87,7 @@ std::uint64_t with_room(const Hunt& hunt, NodeId node) {
 int price_falls(const Hunt& hunt) {
     int falls = 0;
     for (const ProjectId project : hunt.projects) {
-        falls += hunt.pieces.price_falls(hunt.terms, project);
+        falls += hunt.prices.falls(hunt.terms, project);
     }
     return falls;
 }
@@ -98,7 +98,7 @@ bool SlotMarket::Offer::operator<(const Offer& other) const {
     return std::tie(other.cost, other.node) < std::tie(cost, node);
 }
 
-void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
+void SlotMarket::reopen(const Hunt& hunt) {
     ReclaimLedger::Headrooms headrooms = hunt.ledger.headrooms();
     const bool is_looser = !std::ranges::includes(projects_, hunt.projects) ||
                            !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{}) ||
@@ -108,14 +108,15 @@ void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
     headrooms_ = headrooms;
     takes_back_ = hunt.takes_back;
     projects_ = hunt.projects;
-    if (!is_open_ || is_looser) {
+    const base::ChangeLog<NodeId>& log = hunt.view.cluster.changed_nodes().capacity;
+    if (!is_open_ || is_looser || !log.reaches_back_to(mark_)) {
         open(hunt);
     } else {
-        for (const NodeId node : freed.subspan(freed_seen_)) offer(hunt, node);
+        log.visit_since(mark_, [&](NodeId node) { offer(hunt, node); });
         for (const NodeId node : to_offer_) offer(hunt, node);
     }
-    freed_seen_ = freed.size();
     to_offer_.clear();
+    mark_ = log.read();
 }
 
 void SlotMarket::open(const Hunt& hunt) {
@@ -138,7 +139,7 @@ void SlotMarket::open(const Hunt& hunt) {
         for (const JobId job : *starting) look_at(hunt, job);
     }
     for (const ProjectId project : hunt.projects) {
-        for (const PieceTable::Group& group : hunt.pieces.groups(hunt.terms, project)) {
+        for (const UnitPrices::Group& group : hunt.prices.groups(hunt.terms, project)) {
             Source source{0, project, group};
             if (settle(hunt, source)) sources_.push_back(source);
         }
@@ -147,22 +148,15 @@ void SlotMarket::open(const Hunt& hunt) {
 }
 
 bool SlotMarket::settle(const Hunt& hunt, Source& source) {
-    const auto may_be_taken = [&](JobId job) {
-        const PieceTable::Range pieces = hunt.pieces.of(job);
-        for (std::size_t at = pieces.first; at < pieces.end; ++at) {
-            if (hunt.pieces.allows(hunt.terms, at)) return true;
-        }
-        return false;
-    };
-    PieceTable::Group& left = source.left;
+    UnitPrices::Group& left = source.left;
     // Who lost too much to lose another one of these keeps them all.
     const bool is_bounded = hunt.asks_ledger() && !left.is_over();
     if (is_bounded && !hunt.ledger.may_take(source.project, left.like.gpus)) return false;
-    while (!left.is_over() && !may_be_taken(left.at->job)) ++left.at;
+    while (!left.is_over() && !hunt.units.allows_any(hunt.terms, left.at->job)) ++left.at;
     if (left.is_over()) return false;
     const auto takes_back =
         hunt.takes_back.empty() ? std::nullopt : hunt.takes_back[source.project.index()];
-    source.lost = hunt.pieces.least_lost(hunt.terms, source.project, *left.at, takes_back);
+    source.lost = hunt.prices.least_lost(hunt.terms, source.project, *left.at, takes_back);
     return true;
 }
 
@@ -180,10 +174,10 @@ void SlotMarket::pull(const Hunt& hunt) {
 
 void SlotMarket::look_at(const Hunt& hunt, JobId job) {
     const int needed = hunt.view.cluster.shape(hunt.beneficiary.job.shape).request.gpus;
-    const PieceTable::Range pieces = hunt.pieces.of(job);
-    for (std::size_t at = pieces.first; at < pieces.end; ++at) {
+    const VictimUnits::Range units = hunt.units.of(job);
+    for (std::size_t at = units.first; at < units.end; ++at) {
         if (!hunt.may_take(at, hunt.ledger)) continue;
-        for (const model::TaskPlacement& task : hunt.pieces[at].tasks) {
+        for (const model::TaskPlacement& task : hunt.units[at].tasks) {
             std::uint32_t& version = versions_[task.node.index()];
             if (version != 0) continue;
             std::uint64_t& in_reach = in_reach_[task.node.index()];
@@ -255,7 +249,7 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
             --missing;
         }
     }
-    for (const std::size_t piece : choice) hunt.scratch.is_chosen[piece] = false;
+    for (const std::size_t unit : choice) hunt.scratch.is_chosen[unit] = false;
     if (missing > 0) {
         is_open_ = false;  // what it learnt was true with the ledger it had come to
         return {};
@@ -269,14 +263,14 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, co
     cluster::Cluster& cluster = hunt.view.cluster;
     base::SmallVector<NodeId, 16> touched{node};
     std::vector<bool>& is_chosen = hunt.scratch.is_chosen;
-    is_chosen.resize(std::max(is_chosen.size(), hunt.pieces.size()));
-    for (const std::size_t position : slot.pieces) {
-        const Piece& piece = hunt.pieces[position];
+    is_chosen.resize(std::max(is_chosen.size(), hunt.units.size()));
+    for (const std::size_t position : slot.units) {
+        const VictimUnit& unit = hunt.units[position];
         is_chosen[position] = true;
         choice.push_back(position);
-        if (hunt.asks_ledger()) ledger.take(piece.project, piece.gpus);
-        cluster.release(piece.job, piece.ranks);
-        for (const model::TaskPlacement& task : piece.tasks) touched.push_back(task.node);
+        if (hunt.asks_ledger()) ledger.take(unit.project, unit.gpus);
+        cluster.release(unit.job, unit.ranks);
+        for (const model::TaskPlacement& task : unit.tasks) touched.push_back(task.node);
     }
     const ShapeId shape = hunt.beneficiary.job.shape;
     const auto place = place_on(hunt.view, shape, node, View::Coming);
@@ -288,7 +282,6 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, co
         if (!cluster::is_in(cluster, hunt.beneficiary.within, changed)) continue;
         // What was freed there may be room enough for another slot.
         push({{}, changed, ++versions_[changed.index()]});
-        to_offer_.push_back(changed);
     }
     return place.has_value();
 }

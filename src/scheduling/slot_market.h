@@ -2,14 +2,14 @@
 //
 // On which node is the next slot for a task made cheapest? Nodes stand in a heap by the least that
 // a slot there may cost, and the price of the one on top is looked up when it gets there. Where the
-// hunt knows the few nodes that can do, they stand there from the beginning. Else pieces are looked
+// hunt knows the few nodes that can do, they stand there from the beginning. Else units are looked
 // at cheapest first, and a node comes to stand there when those on it that were looked at could be
 // enough, so that a search looks at little more than it takes. Of nodes in the heap that cost the
 // same the first is taken. A slot that is bought frees its node for more and makes every other slot
 // dearer or leaves it alone (the ledger only tightens), so a heap once made serves the next search
 // on the same terms as well: only nodes where GPUs were freed since are offered again.
 //
-// Trusts: one market is used with one shape and one set of Terms. Cost: O(groups of pieces), or a
+// Trusts: one market is used with one shape and one set of Terms. Cost: O(groups of units), or a
 // glance at each node that is known to do, when it opens; then O(log nodes) and the price of a node
 // (slot_cost.h) for each slot.
 #pragma once
@@ -24,15 +24,10 @@ namespace berth::scheduling {
 
 class SlotMarket {
   public:
-    // Prepares for this hunt. `freed` are the nodes on which GPUs were freed by this decision, a
-    // list that only grows.
-    void reopen(const Hunt& hunt, std::span<const NodeId> freed);
+    // Prepares for this hunt.
+    void reopen(const Hunt& hunt);
     // Forgets all offers: the next hunt is for other nodes, or in another decision.
-    void close() {
-        is_open_ = false;
-        freed_seen_ = 0;
-        to_offer_.clear();
-    }
+    void close() { is_open_ = false; }
     // Buys a slot for each task of the beneficiary, or returns nothing.
     std::optional<Choice> buy(const Hunt& hunt);
 
@@ -49,7 +44,7 @@ class SlotMarket {
     struct Source {
         std::int64_t lost;
         ProjectId project;
-        PieceTable::Group left;
+        UnitPrices::Group left;
 
         bool operator<(const Source& other) const;  // the cheapest is the heap's top
     };
@@ -59,7 +54,7 @@ class SlotMarket {
     static bool settle(const Hunt& hunt, Source& source);
     // Puts up the nodes of the cheapest job that was not looked at yet.
     void pull(const Hunt& hunt);
-    // Those on which the pieces that were looked at could be enough: any other's slot costs as much
+    // Those on which the units that were looked at could be enough: any other's slot costs as much
     // as a job that was not, or more.
     void look_at(const Hunt& hunt, JobId job);
     void put_up(std::int64_t least, NodeId node, std::uint32_t version);
@@ -79,12 +74,12 @@ class SlotMarket {
     base::SmallVector<ProjectId, 128> projects_;  // likewise
     decltype(Hunt::takes_back) takes_back_;  // likewise
     int price_falls_ = 0;  // likewise, of all its projects
-    std::size_t freed_seen_ = 0;
-    std::vector<NodeId> to_offer_;  // bought from in the last hunt
+    std::uint64_t mark_ = 0;  // in the log of the nodes that changed
+    std::vector<NodeId> to_offer_;  // whose slots the last hunt's ledger did not allow any more
     std::vector<Source> sources_;  // a heap
     std::vector<Offer> heap_;
     std::vector<std::uint32_t> versions_;  // by node: of the offer that counts, 0 = none yet
-    std::vector<std::uint64_t> in_reach_;  // by node: its GPUs on which pieces were looked at
+    std::vector<std::uint64_t> in_reach_;  // by node: its GPUs on which units were looked at
 };
 
 }  // namespace berth::scheduling

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/stale_gangs.h"
 
-#include "scheduling/pieces.h"
+#include "scheduling/victim_unit.h"
 
 namespace berth::scheduling {
 namespace {

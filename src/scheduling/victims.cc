@@ -23,7 +23,7 @@ void find_projects_to_take_from(Hunt& hunt) {
     for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
         const ProjectId project{static_cast<ProjectId::Rep>(i)};
         const cluster::Claim& claim = view.claim(project);
-        // The smallest piece decides whether anything at all may be taken from there.
+        // The smallest unit decides whether anything at all may be taken from there.
         const bool may_lose =
             (!claim.victims.empty() && hunt.ledger.may_take(project, MilliGpu{1})) ||
             (claim.cpu_only_victims > 0 && hunt.ledger.may_take(project, MilliGpu{0}));
@@ -32,7 +32,7 @@ void find_projects_to_take_from(Hunt& hunt) {
 }
 
 // Whether even the most that may be taken from every side is too little: decides many refusals
-// without looking at a single piece.
+// without looking at a single unit.
 bool is_hopeless(const Hunt& hunt) {
     const PoolView& view = hunt.view;
     if (counting_of(view, hunt.beneficiary.job.shape) == Counting::AtMost) return false;
@@ -43,7 +43,7 @@ bool is_hopeless(const Hunt& hunt) {
     base::SmallVector<Sum, 64> sums(hunt.ledger.sides() + 1);  // the last: its own project
     for (const ProjectId project : hunt.projects) {
         Sum& sum = sums[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
-        sum.gpus += hunt.pieces.most_allowed(hunt.terms, project);
+        sum.gpus += most_allowed(view, hunt.terms, project);
         sum.largest = std::max(sum.largest, view.claim(project).losses.largest);
     }
     MilliGpu reachable =
@@ -70,8 +70,8 @@ bool has_no_room_for_companions(const Hunt& hunt) {
 void VictimSearch::open(const PoolView& view) {
     view_ = &view;
     view.cluster.keep_losses({view.policy.min_run, view.policy.min_run_restarts}, view.now);
-    pieces_.open(view);
-    freed_.clear();
+    units_.open(view);
+    prices_.open(view, units_);
     markets_used_ = 0;
     markets_.resize(std::min(markets_.size(), kMarketsKept));
 }
@@ -97,7 +97,8 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     Hunt hunt{*view_,
               beneficiary,
               terms_of(*view_, beneficiary),
-              pieces_,
+              units_,
+              prices_,
               scratch_,
               beneficiary.rule == model::Rule::Reclaim
                   ? ReclaimLedger(*view_, beneficiary.job.project, beneficiary.amount)
@@ -108,7 +109,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     find_projects_to_take_from(hunt);
     Eviction eviction;
     for (const ProjectId project : hunt.projects) {
-        const auto until = pieces_.protected_until(hunt.terms, project);
+        const auto until = next_protection_end(*view_, hunt.terms, project);
         if (until)
             eviction.protected_until = std::min(eviction.protected_until.value_or(*until), *until);
     }
@@ -118,7 +119,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (eviction.is_out_of_reach) return eviction;
     hunt.nodes = extent.nodes;
     if (has_no_room_for_companions(hunt)) return eviction;
-    hunt.few = pieces_.few_allowed(hunt.terms, hunt.projects, kExactPieces);
+    hunt.few = units_.few_allowed(hunt.terms, hunt.projects, kExactUnits);
     if (hunt.few && hunt.few->empty()) return eviction;
     if (view_->policy.cheapest_victims) price_comebacks(hunt);
     std::optional<Chosen> chosen;
@@ -134,7 +135,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
         if (needs_domain && !hunt.few) {
             chosen = choose_cheapest_domain(hunt, market);
         } else {
-            if (!hunt.few) market.reopen(hunt, freed_);
+            if (!hunt.few) market.reopen(hunt);
             chosen = choose_cheapest(hunt, market);
         }
     }
@@ -145,17 +146,17 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     const bool is_inexact = (hunt.needs_more_than_slots() || is_set_apart) && !hunt.few;
     if (!chosen && is_inexact && view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) return eviction;
-    eviction.pieces = std::move(chosen->pieces);
-    std::ranges::sort(eviction.pieces, [&](std::size_t left, std::size_t right) {
-        return pieces_.comes_before(left, right);
+    eviction.units = std::move(chosen->units);
+    std::ranges::sort(eviction.units, [&](std::size_t left, std::size_t right) {
+        return units_.comes_before(left, right);
     });
     eviction.places = std::move(chosen->places);
     return eviction;
 }
 
 void VictimSearch::take(std::size_t position) {
-    pieces_.strike_out(position);
-    for (const model::TaskPlacement& task : pieces_[position].tasks) freed_.push_back(task.node);
+    units_.take(position);
+    prices_.forget(units_[position].project);
 }
 
 }  // namespace berth::scheduling

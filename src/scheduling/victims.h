@@ -2,15 +2,15 @@
 //
 // Who is paused so that this job can start? The search behind reclaim and preempt.
 //
-// Victims are taken in pieces (pieces.h). Two ways to choose:
+// Victims are taken in units (victim_units.h). Two ways to choose:
 //   cheapest  (profile berth) the legal set with the least lost work, then the fewest jobs that
 //             stop, then the fewest jobs.
-//             Exact when at most kExactPieces pieces are legal; beyond that the cheapest slot on
+//             Exact when at most kExactUnits units are legal; beyond that the cheapest slot on
 //             each node, one slot after the other; where no group of a gang can stand there, more
 //             of the cheapest as long as that is legal, else in order.
 //   in order  (profile classic, rule R8) worst project first, lowest priority, surplus first,
 //             youngest first, until it fits; then whoever can keep its place keeps it, best first.
-// Either way the result is minimal (I7: give any piece back and the job no longer starts), legal
+// Either way the result is minimal (I7: give any unit back and the job no longer starts), legal
 // by the ledger, and comes with the places of the beneficiary (I6: no pause without a start).
 #pragma once
 
@@ -18,16 +18,16 @@
 #include <optional>
 #include <vector>
 
-#include "scheduling/pieces.h"
 #include "scheduling/reach.h"
 #include "scheduling/slot_market.h"
+#include "scheduling/victim_units.h"
 
 namespace berth::scheduling {
 
-inline constexpr int kExactPieces = 10;
+inline constexpr int kExactUnits = 10;
 
 struct Eviction {
-    Choice pieces;  // positions in the table of pieces
+    Choice units;  // positions in the table of units
     Places places;  // of the beneficiary, in the Coming view
     // The earliest time at which a job now protected by its minimum run may be paused.
     std::optional<TimePoint> protected_until;
@@ -35,22 +35,20 @@ struct Eviction {
 };
 
 // All searches of one decision in one pool. They share what stays true from one to the next: the
-// pieces, and the price of a slot on nodes where nothing changed. The next decision about the same
-// cluster finds the pieces as well (pieces.h).
+// units, and the price of a slot on nodes where nothing changed. The next decision about the same
+// cluster finds the units as well (victim_units.h).
 class VictimSearch {
   public:
     // Makes it ready for a decision, or another try at one. The view outlives the decision.
     void open(const PoolView& view);
 
-    // The pieces to pause, or none when nothing legal helps. The cluster is as before after the
+    // The units to pause, or none when nothing legal helps. The cluster is as before after the
     // call.
     Eviction find(const Beneficiary& beneficiary);
-    const Piece& piece(std::size_t position) const { return pieces_[position]; }
+    const VictimUnit& unit(std::size_t position) const { return units_[position]; }
 
-    // Says that the decision pauses this piece.
+    // Says that the decision pauses this unit.
     void take(std::size_t position);
-    // Says that GPUs were freed on a node.
-    void freed(NodeId node) { freed_.push_back(node); }
 
   private:
     struct Market {
@@ -61,9 +59,9 @@ class VictimSearch {
     SlotMarket& market(const Terms& terms, ShapeId shape);
 
     const PoolView* view_ = nullptr;
-    PieceTable pieces_;
+    VictimUnits units_;
+    UnitPrices prices_;
     Reach reach_;
-    std::vector<NodeId> freed_;  // since it was opened, repetitions included
     std::deque<Market> markets_;  // those in use, then those whose memory is kept
     std::size_t markets_used_ = 0;
     SlotMarket own_;  // for who is bound to a node

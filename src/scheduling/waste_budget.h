@@ -9,7 +9,7 @@
 // it back (lifecycle/apply.cc).
 #pragma once
 
-#include "scheduling/pieces.h"
+#include "scheduling/victim_terms.h"
 
 namespace berth::scheduling {
 
