@@ -134,6 +134,7 @@ class Cluster {
     friend class Trial;
     Job& mutable_job(JobId id);
     void count_loss(const Job& job, int sign);
+    void note_work(NodeId node) { changed_.work.add(node, 2 * nodes_.size()); }
     void touch(NodeId node);
     void settle_requests_by_memory();
     void leave_line(const Job& job);  // and the sums of its projects and node

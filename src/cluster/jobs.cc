@@ -230,7 +230,7 @@ void Cluster::change_loss(JobId id, auto&& change) {
 
 void Cluster::touch(NodeId node) {
     ++nodes_[node.index()].stamp;
-    changed_.work.add(node, 2 * nodes_.size());
+    note_work(node);
 }
 
 void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
@@ -241,7 +241,7 @@ void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
     leave_line(job);
     job.rank = rank;
     join_line(job);
-    for (const PlacedTask& task : job.placed) changed_.work.add(task.place.node, 2 * nodes_.size());
+    for (const PlacedTask& task : job.placed) note_work(task.place.node);
 }
 
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
@@ -528,6 +528,7 @@ void Cluster::drop_hold(JobId id) {
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) {
             change_task(job.shape, task, Use::Held, -1);
+            note_work(task.node);  // other capacity than GPUs may be free, too
         }
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         open_trials_ > 0 ? undo_.holds.push_back(std::move(*job.hold))
@@ -564,6 +565,7 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::Hold:
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_task(job.shape, task, Use::Held, -1);
+                    note_work(task.node);
                 }
                 add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
                 undo_.spare.push_back(std::move(job.hold->tasks));

@@ -18,7 +18,9 @@ class Cluster;
 // For readers that come back; what a Trial takes back is known only to who read it meanwhile.
 struct ChangedNodes {
     base::ChangeLog<NodeId> capacity;  // used otherwise
-    base::ChangeLog<NodeId> work;  // tasks came, left, were asked to leave, or are of another rank
+    // Tasks came, left, were asked to leave or are of another rank, reservations went, or the node
+    // itself is another.
+    base::ChangeLog<NodeId> work;
 };
 
 // How a change made inside a Trial is taken back.

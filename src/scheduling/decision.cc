@@ -33,6 +33,7 @@ Decision::Decision(cluster::Cluster& cluster, const model::Policy& policy, TimeP
       fresh_(cache.nodes()),
       honoured_(cache.nodes()),
       unseen_(cache.nodes()),
+      moved_(cache.nodes()),
       conflicts_(cache.nodes()),
       has_spared_(attempt.is_last) {}
 
@@ -48,6 +49,7 @@ void Decision::look_at_pools() {
         views_.back().fresh = &fresh_;
         views_.back().honoured = &honoured_;
         views_.back().unseen = &unseen_;
+        views_.back().moved = &moved_;
         if (attempt_.is_last) views_.back().spared = &winners_;
         if (cluster_.pools().size() == 1) break;  // there is nothing to prefer
         for (const cluster::Claim& claim : cluster_.pools()[i].claims) {
@@ -132,6 +134,7 @@ void Decision::move(std::span<const model::Move> moves, PoolId pool) {
     for (const model::Move& move : moves) {
         cluster_.hold(move.job, pool, move.tasks, hold_until(), move.rule);
         winners_.insert(move.job);
+        moved_.insert(move.job);
         plan_.moves.push_back(move);
         plan_.moves.back().deadline = hold_until();
         views_[pool.index()].wasted_gpu_ms += move.cost.unsaved_gpu_ms;

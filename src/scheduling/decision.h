@@ -107,6 +107,7 @@ class Decision {
     JobSet fresh_;  // start on idle GPUs: they have nothing to lose yet
     JobSet honoured_;
     JobSet unseen_;
+    JobSet moved_;
     Conflicts conflicts_;
     bool has_spared_;
 };

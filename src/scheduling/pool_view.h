@@ -35,6 +35,7 @@ struct PoolView {
     // Of the decision in progress; null = none.
     const JobSet* fresh = nullptr;  // jobs that it starts: they have nothing to lose yet
     const JobSet* honoured = nullptr;  // that start as promised: their minimum run begins
+    const JobSet* moved = nullptr;  // that it moves as a whole
     const JobSet* unseen = nullptr;  // that start since victims were first looked for
     const JobSet* spared = nullptr;  // that nobody may take anything from, whatever his right
     // Unsaved work that its pauses destroy, those of owners left aside (waste_budget.h).

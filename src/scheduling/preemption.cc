@@ -34,7 +34,7 @@ void add(Changed& changed, ProjectId project) {
 
 Preemption::Preemption(Decision& decision)
     : decision_(decision), refused_(decision.cache().nodes()) {
-    searched_at_.resize(decision.pools().size(), kNotYet);
+    is_open_.resize(decision.pools().size());
 }
 
 void Preemption::forget(const PoolView& view) {
@@ -106,10 +106,12 @@ Eviction Preemption::find_victims(const PoolView& view, const Beneficiary& benef
     VictimSearch& search = search_in(view);
     Eviction eviction = search.find(beneficiary);
     // Others let it pass, who may be victims now that they have started.
-    const bool others_started = searched_at_[view.pool.index()] != decision_.plan().starts.size();
+    const bool others_started = started_before_ != decision_.plan().starts.size();
     const bool contends = scheduling::contends(decision_.attempt().known, beneficiary.job.id);
     if (eviction.units.empty() && contends && others_started) {
-        open(search, view);
+        decision_.see_started();
+        search.look_again();
+        started_before_ = decision_.plan().starts.size();
         eviction = search.find(beneficiary);
     }
     return eviction;
@@ -152,15 +154,19 @@ void Preemption::note_conflicts(const PoolView& view, const Beneficiary& benefic
 
 VictimSearch& Preemption::search_in(const PoolView& view) {
     VictimSearch& search = decision_.cache().pool(view.pool).victims;
-    if (searched_at_[view.pool.index()] == kNotYet) open(search, view);
+    if (!is_open_[view.pool.index()]) {
+        is_open_[view.pool.index()] = true;
+        started_before_ = decision_.plan().starts.size();
+        decision_.see_started();
+        search.open(view);
+    }
     return search;
 }
 
-void Preemption::open(VictimSearch& search, const PoolView& view) {
-    searched_at_[view.pool.index()] = decision_.plan().starts.size();
-    decision_.see_started();
-    search.open(view);
+void Preemption::note_moves(const PoolView& view) {
     refused_.forget();
+    if (!is_open_[view.pool.index()]) return;
+    for (const JobId job : *view.moved) search_in(view).take(view.cluster.job(job));
 }
 
 }  // namespace berth::scheduling

@@ -26,11 +26,9 @@ class Preemption {
     // Says that what any job holds, or what is free, has changed.
     void forget(const PoolView& view);
     // Says that jobs moved, which other searches took for standing where they were.
-    void reopen(const PoolView& view) { searched_at_[view.pool.index()] = kNotYet; }
+    void note_moves(const PoolView& view);
 
   private:
-    static constexpr std::size_t kNotYet = SIZE_MAX;
-
     Changed pause_victims(const PoolView& view, const Beneficiary& beneficiary,
                           const std::optional<std::uint64_t>& opened);
     Changed drop_promises(const PoolView& view, const Beneficiary& beneficiary);
@@ -38,11 +36,10 @@ class Preemption {
                         const VictimSearch& search, const Eviction& eviction);
     Eviction find_victims(const PoolView& view, const Beneficiary& beneficiary);
     VictimSearch& search_in(const PoolView& view);
-    void open(VictimSearch& search, const PoolView& view);
 
     Decision& decision_;
-    // By pool: how many starts of the plan its search for victims knows.
-    base::SmallVector<std::size_t, 4> searched_at_;
+    base::SmallVector<bool, 4> is_open_;  // by pool: its search for victims
+    std::size_t started_before_ = 0;  // starts of the plan that the searches know
     Refusals refused_;
 };
 

@@ -33,6 +33,7 @@ class Reach {
         std::optional<std::span<const NodeId>> nodes;
     };
     Extent extent(const Hunt& hunt);
+    NodeWork& work() { return work_; }
 
   private:
     using Projects = base::SmallVector<ProjectId, 128>;  // ascending

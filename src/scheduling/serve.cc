@@ -148,7 +148,7 @@ Changed Serving::serve(const PoolView& view, const Job& job, const Ways& ways,
     Changed changed;
     if (ways.moves && moves != nullptr) {
         changed = moves->serve(job, !opening.nodes().empty());
-        if (!changed.empty()) preemption_.reopen(view);
+        if (!changed.empty()) preemption_.note_moves(view);
     }
     if (changed.empty() && ways.reclaims) {
         changed = preemption_.serve(view, job, Rule::Reclaim, opening);

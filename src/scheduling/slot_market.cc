@@ -152,7 +152,8 @@ bool SlotMarket::settle(const Hunt& hunt, Source& source) {
     // Who lost too much to lose another one of these keeps them all.
     const bool is_bounded = hunt.asks_ledger() && !left.is_over();
     if (is_bounded && !hunt.ledger.may_take(source.project, left.like.gpus)) return false;
-    while (!left.is_over() && !hunt.units.allows_any(hunt.terms, left.at->job)) ++left.at;
+    while (!left.is_over() && !hunt.units.allows_any(hunt.terms, left.at->job, left.is_protected))
+        ++left.at;
     if (left.is_over()) return false;
     const auto takes_back =
         hunt.takes_back.empty() ? std::nullopt : hunt.takes_back[source.project.index()];
@@ -250,6 +251,7 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
         }
     }
     for (const std::size_t unit : choice) hunt.scratch.is_chosen[unit] = false;
+    has_found_any_ = !choice.empty();
     if (missing > 0) {
         is_open_ = false;  // what it learnt was true with the ledger it had come to
         return {};

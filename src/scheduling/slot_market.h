@@ -30,6 +30,8 @@ class SlotMarket {
     void close() { is_open_ = false; }
     // Buys a slot for each task of the beneficiary, or returns nothing.
     std::optional<Choice> buy(const Hunt& hunt);
+    // Whether it found a slot at all the last time.
+    bool has_found_any() const { return has_found_any_; }
 
   private:
     struct Offer {
@@ -70,6 +72,7 @@ class SlotMarket {
                 Choice& choice);
 
     bool is_open_ = false;
+    bool has_found_any_ = false;
     ReclaimLedger::Headrooms headrooms_;  // of the hunt it was last used in
     base::SmallVector<ProjectId, 128> projects_;  // likewise
     decltype(Hunt::takes_back) takes_back_;  // likewise

@@ -26,6 +26,10 @@ std::int64_t UnitPrices::own_cost(const VictimUnit& unit) const {
     return cost.unsaved_gpu_ms + cost.restart_gpu_ms;
 }
 
+std::int64_t UnitPrices::own_cost(const LossKey& next) const {
+    return cluster::unsaved_gpu_ms(next.stopped, next.last_saved, view_->now) + next.restart_gpu_ms;
+}
+
 std::int64_t UnitPrices::lost(const Terms& terms, std::size_t position,
                               std::optional<std::int64_t> takes_back) {
     const VictimUnit& unit = (*units_)[position];
@@ -36,10 +40,8 @@ std::int64_t UnitPrices::lost(const Terms& terms, std::size_t position,
 
 std::int64_t UnitPrices::least_lost(const Terms& terms, ProjectId project, const LossKey& next,
                                     std::optional<std::int64_t> takes_back) {
-    const std::int64_t own =
-        cluster::unsaved_gpu_ms(next.stopped, next.last_saved, view_->now) + next.restart_gpu_ms;
-    if (takes_back && next.gpus > MilliGpu{0}) return own + *takes_back;
-    return own + below(book(terms, project), next.precedence);
+    if (takes_back && next.gpus > MilliGpu{0}) return own_cost(next) + *takes_back;
+    return own_cost(next) + below(book(terms, project), next.precedence);
 }
 
 std::optional<std::int64_t> UnitPrices::least_lost(const Terms& terms, ProjectId project) {
@@ -92,7 +94,7 @@ void UnitPrices::find_groups(Book& book, ProjectId project) const {
     const std::size_t lists = are_left_out ? 1 : losses.size();
     for (const auto& all : std::span(losses).first(lists)) {
         for (auto at = all.begin(); at != all.end();) {
-            book.groups.push_back({&all, at, *at});
+            book.groups.push_back({&all, at, *at, &all == &losses[1]});
             at = all.from(at->last_like());
         }
     }
@@ -107,7 +109,7 @@ void UnitPrices::bring_up_to_date(Book& book) {
     for (Group& group : book.groups) {
         std::optional<std::int64_t> least;
         for (; !group.is_over(); ++group.at) {
-            least = least_left(*book.terms, *group.at);
+            least = least_left(*book.terms, group);
             if (least) break;
         }
         if (!least) continue;
@@ -126,7 +128,13 @@ void UnitPrices::bring_up_to_date(Book& book) {
 
 // Of what is left of the job; nothing where nobody on these terms may take any of it. Jobs that
 // start in this decision lose nothing, and nobody comes back by preempting them.
-std::optional<std::int64_t> UnitPrices::least_left(const Terms& terms, const LossKey& next) {
+std::optional<std::int64_t> UnitPrices::least_left(const Terms& terms, const Group& group) {
+    const LossKey& next = *group.at;
+    const bool has_to_ask = terms.minimum_run && (terms.asks_who || group.is_protected);
+    if (!has_to_ask && !units_->is_cut(next.job)) {
+        if (has(view_->moved, next.job)) return {};
+        return own_cost(next);
+    }
     const VictimUnits::Range units = units_->of(next.job);
     std::optional<std::int64_t> least;
     for (std::size_t at = units.first; at < units.end; ++at) {

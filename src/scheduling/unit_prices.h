@@ -38,6 +38,7 @@ class UnitPrices {
         const base::SortedRuns<cluster::LossKey>* all;
         base::SortedRuns<cluster::LossKey>::Iterator at;
         cluster::LossKey like;
+        bool is_protected = false;  // by minimum runs, as the account says
 
         bool is_over() const { return at == all->end() || !at->is_alike(like); }
     };
@@ -68,9 +69,10 @@ class UnitPrices {
     Book& book(const Terms& terms, ProjectId project);
     void find_groups(Book& book, ProjectId project) const;
     void bring_up_to_date(Book& book);
-    std::optional<std::int64_t> least_left(const Terms& terms, const cluster::LossKey& next);
+    std::optional<std::int64_t> least_left(const Terms& terms, const Group& group);
     static std::int64_t below(const Book& book, const cluster::Precedence& precedence);
     std::int64_t own_cost(const VictimUnit& unit) const;
+    std::int64_t own_cost(const cluster::LossKey& next) const;
 
     const PoolView* view_ = nullptr;
     VictimUnits* units_ = nullptr;

@@ -67,10 +67,12 @@ void VictimUnits::open(const PoolView& view) {
     positions_.clear();
 }
 
+std::uint32_t VictimUnits::first_of(JobId id) const {
+    return of_job_.find(hash(id), [&](std::uint32_t first) { return units_[first].job == id; });
+}
+
 VictimUnits::Range VictimUnits::of(JobId id) {
-    const std::uint32_t known =
-        of_job_.find(hash(id), [&](std::uint32_t first) { return units_[first].job == id; });
-    if (known != cluster::HashIndex::kNone) {
+    if (const std::uint32_t known = first_of(id); known != cluster::HashIndex::kNone) {
         return {known, known + units_[known].count};
     }
     const cluster::Job& job = view_->cluster.job(id);
@@ -147,7 +149,17 @@ bool VictimUnits::comes_before(std::size_t unit, std::size_t other) const {
     return left.job == right.job ? unit < other : left.key() < right.key();
 }
 
-bool VictimUnits::allows_any(const Terms& terms, JobId job) {
+void VictimUnits::take_all(JobId job) {
+    const Range units = of(job);
+    for (std::size_t at = units.first; at < units.end; ++at) take(at);
+}
+
+bool VictimUnits::allows_any(const Terms& terms, JobId job, bool is_listed_as_protected) {
+    const bool is_allowed_anyway =
+        !terms.minimum_run || !(terms.asks_who || is_listed_as_protected);
+    if (!is_cut(job) && is_allowed_anyway) {
+        return !has(view_->moved, job) && !has(view_->spared, job);
+    }
     const Range units = of(job);
     for (std::size_t at = units.first; at < units.end; ++at) {
         if (allows(terms, at)) return true;

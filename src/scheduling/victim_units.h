@@ -31,6 +31,7 @@ class VictimUnits {
     };
     // The units of a job, as cut: taken ones included; none of one that cannot be paused.
     Range of(JobId job);
+    bool is_cut(JobId job) const { return first_of(job) != cluster::HashIndex::kNone; }
     // Those that stand on the node, until the next question.
     std::span<const std::size_t> on(NodeId node);
     const VictimUnit& operator[](std::size_t unit) const { return units_[unit]; }
@@ -43,10 +44,15 @@ class VictimUnits {
 
     bool is_taken(std::size_t unit) const { return is_taken_[unit]; }  // by this decision
     void take(std::size_t unit) { is_taken_[unit] = true; }
+    void take_all(JobId job);
+    // Says that more jobs are to be seen.
+    void look_again() { ++opened_; }
     bool allows(const Terms& terms, std::size_t unit) const {
         return !is_taken_[unit] && scheduling::allows(*view_, terms, units_[unit]);
     }
-    bool allows_any(const Terms& terms, JobId job);  // of its units
+    // Whether any unit of a job is left that the terms allow, as the cluster's account of losses
+    // lists it: most need not be cut to tell.
+    bool allows_any(const Terms& terms, JobId job, bool is_listed_as_protected);
     // All units that the terms allow from these projects, in order of project and victim order.
     Choice allowed(const Terms& terms, std::span<const ProjectId> projects);
     // The same where they are at most so many, as far as the first few jobs tell.
@@ -66,6 +72,7 @@ class VictimUnits {
         std::size_t count = 0;
     };
 
+    std::uint32_t first_of(JobId job) const;
     VictimUnit unit_of(const cluster::Job& job, const Cut& cut, std::size_t number) const;
     // Whether all were looked at.
     bool gather(const Terms& terms, std::span<const ProjectId> projects, Choice& found,

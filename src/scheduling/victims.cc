@@ -70,6 +70,8 @@ bool has_no_room_for_companions(const Hunt& hunt) {
 void VictimSearch::open(const PoolView& view) {
     view_ = &view;
     view.cluster.keep_losses({view.policy.min_run, view.policy.min_run_restarts}, view.now);
+    if (policy_ != view.policy) vain_.forget();
+    policy_ = view.policy;
     units_.open(view);
     prices_.open(view, units_);
     markets_used_ = 0;
@@ -113,7 +115,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
         if (until)
             eviction.protected_until = std::min(eviction.protected_until.value_or(*until), *until);
     }
-    if (is_hopeless(hunt)) return eviction;
+    if (is_hopeless(hunt) || vain_.covers(hunt, reach_.work())) return eviction;
     const Reach::Extent extent = reach_.extent(hunt);
     eviction.is_out_of_reach = !extent.is_enough;
     if (eviction.is_out_of_reach) return eviction;
@@ -123,6 +125,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (hunt.few && hunt.few->empty()) return eviction;
     if (view_->policy.cheapest_victims) price_comebacks(hunt);
     std::optional<Chosen> chosen;
+    bool is_certain = false;  // that nobody is found, whatever is cheap
     const bool by_rank = hunt.terms.from_own && has_ranks(view_->cluster, own);
     if (by_rank || !view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) {
@@ -137,6 +140,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
         } else {
             if (!hunt.few) market.reopen(hunt);
             chosen = choose_cheapest(hunt, market);
+            is_certain = !market.has_found_any();
         }
     }
     // What is cheapest may lie where no group or companion of a gang can stand, and the ledger
@@ -145,13 +149,26 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
         hunt.projects, [&](ProjectId project) { return is_set_aside(*view_, project); });
     const bool is_inexact = (hunt.needs_more_than_slots() || is_set_apart) && !hunt.few;
     if (!chosen && is_inexact && view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
-    if (!chosen) return eviction;
+    if (!chosen) {
+        if (hunt.few || is_certain) vain_.add(hunt, eviction.protected_until);
+        return eviction;
+    }
     eviction.units = std::move(chosen->units);
     std::ranges::sort(eviction.units, [&](std::size_t left, std::size_t right) {
         return units_.comes_before(left, right);
     });
     eviction.places = std::move(chosen->places);
     return eviction;
+}
+
+void VictimSearch::take(const cluster::Job& job) {
+    units_.take_all(job.id);
+    prices_.forget(job.project);
+}
+
+void VictimSearch::look_again() {
+    units_.look_again();
+    markets_used_ = 0;
 }
 
 void VictimSearch::take(std::size_t position) {

@@ -20,6 +20,7 @@
 
 #include "scheduling/reach.h"
 #include "scheduling/slot_market.h"
+#include "scheduling/vain_searches.h"
 #include "scheduling/victim_units.h"
 
 namespace berth::scheduling {
@@ -47,8 +48,11 @@ class VictimSearch {
     Eviction find(const Beneficiary& beneficiary);
     const VictimUnit& unit(std::size_t position) const { return units_[position]; }
 
-    // Says that the decision pauses this unit.
+    // Says that the decision pauses this unit, or moves this job.
     void take(std::size_t position);
+    void take(const cluster::Job& job);
+    // Says that jobs that have started meanwhile may be victims.
+    void look_again();
 
   private:
     struct Market {
@@ -62,6 +66,8 @@ class VictimSearch {
     VictimUnits units_;
     UnitPrices prices_;
     Reach reach_;
+    VainSearches vain_;
+    std::optional<model::Policy> policy_;  // of the last decision
     std::deque<Market> markets_;  // those in use, then those whose memory is kept
     std::size_t markets_used_ = 0;
     SlotMarket own_;  // for who is bound to a node
