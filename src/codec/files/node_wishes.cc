@@ -21,19 +21,17 @@ std::vector<T> read_each(FieldReader& fields, std::string_view name,
     return all;
 }
 
-// A job or a kind of companions.
-template <typename T>
-void read_wishes(FieldReader& fields, T& wisher) {
-    wisher.node_labels = fields.labels("node_labels");
-    auto filter = model::parse_node_filter(fields.text("node_filter"));
-    if (!filter) return fields.report("node_filter", filter.error().message);
-    wisher.node_filter = std::move(*filter);
-    wisher.tolerations = read_each(fields, "tolerations", model::parse_toleration);
-}
-
 }  // namespace
 
-void read_node_wishes(FieldReader& fields, model::JobSpec& spec) { read_wishes(fields, spec); }
+model::NodeFilter read_node_filter(FieldReader& fields) {
+    auto filter = model::parse_node_filter(fields.text("node_filter"));
+    if (!filter) fields.report("node_filter", filter.error().message);
+    return std::move(filter).value_or(model::NodeFilter{});
+}
+
+std::vector<model::Toleration> read_tolerations(FieldReader& fields) {
+    return read_each(fields, "tolerations", model::parse_toleration);
+}
 
 void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
                      model::JobSpec& spec) {
@@ -47,7 +45,9 @@ void read_companions(Problems& problems, FieldReader& fields, std::string_view c
         }
         kind.request.memory = one.bytes("memory");
         kind.request.resources = read_resources(problems, one);
-        read_wishes(one, kind);
+        kind.node_labels = one.labels("node_labels");
+        kind.node_filter = read_node_filter(one);
+        kind.tolerations = read_tolerations(one);
         one.finish();
         spec.companions.push_back(std::move(kind));
     });

@@ -14,7 +14,8 @@
 
 namespace berth::codec {
 
-void read_node_wishes(FieldReader& fields, model::JobSpec& spec);
+model::NodeFilter read_node_filter(FieldReader& fields);
+std::vector<model::Toleration> read_tolerations(FieldReader& fields);
 // `companions: [{name: driver, count: 1, memory: 16G, node_labels: {...}}]`, and the number of
 // cores as the document calls it.
 void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "codec/files/job_fields.h"
 #include "codec/files/node_wishes.h"
 #include "codec/files/state_checks.h"
 #include "codec/files/topology.h"
@@ -344,27 +345,10 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     FieldReader fields(problems_, value, path);
     JobDescription job;
     JobSpec& spec = job.spec;
-    spec.name = fields.needed_name("name");
-    spec.project = fields.needed_name("project");
-    spec.kind = fields.choice("kind", model::JobKind::Train);
-    spec.priority = static_cast<int>(fields.whole("priority", model::default_priority(spec.kind)));
-    spec.preemptible = fields.flag("preemptible", spec.priority < model::kNotPreemptibleFrom);
-    spec.pools = fields.texts("pools");
-    if (fields.has("pool")) {
-        if (!spec.pools.empty()) fields.report("pool", "wanted pool or pools, found both");
-        spec.pools = {fields.text("pool")};
-    }
+    read_job_fields(fields, model::kStateFile, spec);
     read_request(fields, spec);
-    read_node_wishes(fields, spec);
     read_companions(problems_, fields, "cpu", spec);
     read_topology(problems_, fields, spec);
-    spec.min_run = fields.duration("min_run");
-    spec.expected_runtime = fields.duration("expected_runtime");
-    spec.elastic = fields.choice("elastic", model::Elastic::Live);
-    spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
-    spec.preemption_delay = fields.duration("preemption_delay");
-    spec.stale_grace = read_or_never(fields, "stale_grace");
-    spec.park_after = read_or_never(fields, "park_after");
     job.created = fields.time("created").value_or(state_.now);
     job.waiting_since = fields.time("waiting_since");
     job.last_start = fields.time("last_start");
@@ -385,7 +369,6 @@ void StateReader::read_job(const Value& value, const std::string& path) {
 
 // `gpus: H100:2` or `request: {gpus: 2, ...}`.
 void StateReader::read_request(FieldReader& fields, JobSpec& spec) {
-    spec.gpu_model = fields.text("gpu_model");
     const Value* map = fields.find("request");
     const Value* text = fields.find("gpus");
     if (map != nullptr) spec.request = read_request_map(*map, fields.path_of("request"));
