@@ -67,4 +67,18 @@ void read_job_fields(FieldReader& fields, model::JobDoors door, model::JobSpec& 
     });
 }
 
+std::optional<GpuRequest> read_gpus(FieldReader& fields, model::JobSpec& spec) {
+    auto request = parse_gpu_request(fields.text("gpus"));
+    if (!request) {
+        fields.report("gpus", request.error().message);
+        return {};
+    }
+    if (!request->gpu_model.empty()) spec.gpu_model = request->gpu_model;
+    spec.request = request->request;
+    spec.topology.required = request->required;
+    spec.tasks_min = request->tasks_min;
+    spec.tasks_max = request->tasks_max;
+    return std::move(*request);
+}
+
 }  // namespace berth::codec

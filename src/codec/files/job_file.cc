@@ -10,7 +10,6 @@
 #include "codec/files/topology.h"
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
-#include "codec/words/gpu_request.h"
 
 namespace berth::codec {
 namespace {
@@ -59,15 +58,7 @@ void read_elastic(FieldReader& fields, JobSpec& spec) {
 }
 
 void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
-    if (fields.has("gpus")) {
-        const auto request = parse_gpu_request(fields.text("gpus"));
-        if (!request) return fields.report("gpus", request.error().message);
-        spec.request = request->request;
-        spec.gpu_model = request->gpu_model;
-        spec.topology.required = request->required;
-        spec.tasks_min = request->tasks_min;
-        spec.tasks_max = request->tasks_max;
-    }
+    if (fields.has("gpus") && !read_gpus(fields, spec)) return;
     const bool has_range = spec.tasks_max > 1;
     for (const std::string_view name : {"nodes", "tasks"}) {
         if (fields.has(name) && has_range) fields.report(name, "gpus gives a range already");

@@ -33,6 +33,15 @@ std::vector<model::Toleration> read_tolerations(FieldReader& fields) {
     return read_each(fields, "tolerations", model::parse_toleration);
 }
 
+void read_host(Problems& problems, FieldReader& fields, std::string_view cores,
+               model::TaskRequest& request) {
+    if (const auto cpu = fields.decimal(cores, 3, "a number of cores such as 8 or 0.5")) {
+        request.cpu = base::MilliCpu{*cpu};
+    }
+    request.memory = fields.bytes("memory");
+    request.resources = read_resources(problems, fields);
+}
+
 void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
                      model::JobSpec& spec) {
     fields.each("companions", [&](const Value& item, const std::string& path) {
@@ -40,11 +49,7 @@ void read_companions(Problems& problems, FieldReader& fields, std::string_view c
         model::Companion kind;
         kind.name = one.needed_name("name");
         kind.count = static_cast<int>(one.whole("count", 1, {1, model::kCompanionsMax}));
-        if (const auto cpu = one.decimal(cores, 3, "a number of cores such as 8 or 0.5")) {
-            kind.request.cpu = base::MilliCpu{*cpu};
-        }
-        kind.request.memory = one.bytes("memory");
-        kind.request.resources = read_resources(problems, one);
+        read_host(problems, one, cores, kind.request);
         kind.node_labels = one.labels("node_labels");
         kind.node_filter = read_node_filter(one);
         kind.tolerations = read_tolerations(one);

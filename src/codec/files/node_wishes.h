@@ -16,8 +16,10 @@ namespace berth::codec {
 
 model::NodeFilter read_node_filter(FieldReader& fields);
 std::vector<model::Toleration> read_tolerations(FieldReader& fields);
-// `companions: [{name: driver, count: 1, memory: 16G, node_labels: {...}}]`, and the number of
-// cores as the document calls it.
+// CPU, memory and resources of a task, and the number of cores as the document calls it.
+void read_host(Problems& problems, FieldReader& fields, std::string_view cores,
+               model::TaskRequest& request);
+// `companions: [{name: driver, count: 1, memory: 16G, node_labels: {...}}]`.
 void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
                      model::JobSpec& spec);
 std::vector<model::Taint> read_taints(FieldReader& fields);

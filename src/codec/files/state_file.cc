@@ -13,7 +13,6 @@
 #include "codec/log/event_log.h"
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
-#include "codec/words/gpu_request.h"
 #include "model/companions.h"
 #include "model/limits.h"
 #include "model/mig.h"
@@ -375,21 +374,16 @@ void StateReader::read_request(FieldReader& fields, JobSpec& spec) {
     if (text == nullptr) return;
     if (map != nullptr) return fields.report("gpus", "wanted gpus or request, found both");
     if (!text->is_scalar()) return fields.refuse("gpus", "GPUs such as 2, 0.5, 12G or H100:2");
-    const auto request = parse_gpu_request(text->text);
-    if (!request) return fields.report("gpus", request.error().message);
+    const std::string gpu_model = spec.gpu_model;
+    const auto request = read_gpus(fields, spec);
+    if (!request) return;
     if (request->tasks_max > 1 && (fields.has("min") || fields.has("max"))) {
         return fields.report("gpus", "wanted a range here or min and max, found both");
     }
-    if (!request->gpu_model.empty() && !spec.gpu_model.empty() &&
-        request->gpu_model != spec.gpu_model) {
-        return fields.report("gpu_model", "wanted one GPU model, found \"" + spec.gpu_model +
-                                              "\" and \"" + request->gpu_model + "\"");
+    if (!gpu_model.empty() && gpu_model != spec.gpu_model) {
+        fields.report("gpu_model", "wanted one GPU model, found \"" + gpu_model + "\" and \"" +
+                                       spec.gpu_model + "\"");
     }
-    if (!request->gpu_model.empty()) spec.gpu_model = request->gpu_model;
-    spec.request = request->request;
-    spec.topology.required = request->required;
-    spec.tasks_min = request->tasks_min;
-    spec.tasks_max = request->tasks_max;
 }
 
 TaskRequest StateReader::read_request_map(const Value& value, const std::string& path) {
@@ -411,11 +405,7 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
     }
     request.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
     request.gpu_memory_max = fields.bytes("gpu_memory_max").value_or(Bytes{0});
-    if (const auto cpu = fields.decimal("cpu", 3, "a number of cores such as 8 or 0.5")) {
-        request.cpu = MilliCpu{*cpu};
-    }
-    request.memory = fields.bytes("memory");
-    request.resources = read_resources(problems_, fields);
+    read_host(problems_, fields, "cpu", request);
     fields.finish();
     return request;
 }
