@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "model/task_groups.h"
+#include "model/fields/job_fields.h"
 #include "scheduling/explain.h"
 
 namespace berth::control {
@@ -16,59 +16,46 @@ using model::Verdict;
 
 constexpr std::size_t kRememberedMax = 10'000;
 
-void append(std::string& key, std::int64_t number) {
-    char bytes[sizeof number];
-    std::memcpy(bytes, &number, sizeof number);
-    key.append(bytes, sizeof bytes);
-}
-
-void append(std::string& key, const std::string& text) {
-    append(key, static_cast<std::int64_t>(text.size()));
-    key += text;
-}
-
-void append_host(std::string& key, const model::TaskRequest& request) {
-    append(key, request.cpu.value_or(model::MilliCpu{-1}).value);
-    append(key, request.memory.value_or(model::Bytes{-1}).value);
-    for (const auto& [name, amount] : request.resources) {
-        append(key, name);
-        append(key, amount);
+// Different values make different texts.
+template <typename T>
+void append(std::string& key, const T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+        const auto number = static_cast<std::int64_t>(value);
+        char bytes[sizeof number];
+        std::memcpy(bytes, &number, sizeof number);
+        key.append(bytes, sizeof bytes);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        append(key, value.size());
+        key += value;
+    } else if constexpr (requires { value.has_value(); }) {
+        append(key, value.has_value());
+        if (value) append(key, *value);
+    } else if constexpr (requires { value.size(); }) {
+        append(key, value.size());
+        for (const auto& each : value) append(key, each);
+    } else if constexpr (requires { value.second; }) {
+        append(key, value.first);
+        append(key, value.second);
+    } else if constexpr (requires { value.value + 0; }) {
+        append(key, value.value);
+    } else if constexpr (requires { value.count(); }) {
+        append(key, value.count());
+    } else {
+        model::Fields<T>::visit([&](std::string_view, auto part) { append(key, value.*part); });
     }
 }
 
-// Of a job or a kind of companions.
-void append_wishes(std::string& key, const auto& wisher) {
-    for (const auto& [name, value] : wisher.node_labels) {
-        append(key, name);
-        append(key, value);
-    }
-    append(key, format(wisher.node_filter));
-    for (const model::Toleration& each : wisher.tolerations) append(key, format(each));
-}
-
-// All that the answer depends on.
+// All that the answer depends on, where it is not as usual.
 void write_key(std::string& key, const model::JobSpec& spec) {
+    static const model::JobSpec kUsual;
     key.clear();
-    append(key, spec.project);
-    append(key, spec.preemptible ? 1 : 0);
-    append(key, spec.tasks_min);
-    append(key, spec.request.gpus);
-    append(key, spec.request.share.value);
-    append(key, spec.request.gpu_memory.value);
-    append(key, spec.may_share ? 1 : 0);
-    append_host(key, spec.request);
-    append(key, spec.gpu_model);
-    append(key, spec.topology.required);
-    append(key, model::format_task_groups(spec.topology.groups));
-    for (const std::string& pool : spec.pools) append(key, pool);
-    append(key, -1);
-    append_wishes(key, spec);
-    for (const model::Companion& kind : spec.companions) {
-        append(key, -1);
-        append(key, kind.count);
-        append_host(key, kind.request);
-        append_wishes(key, kind);
-    }
+    int number = 0;
+    model::Fields<model::JobSpec>::visit_fields([&](const model::JobField& field, auto member) {
+        ++number;
+        if (!model::is_asked(field.reads) || spec.*member == kUsual.*member) return;
+        append(key, number);
+        append(key, spec.*member);
+    });
 }
 
 // The bound of the project, or of one above it, that the request alone exceeds.

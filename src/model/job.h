@@ -27,6 +27,7 @@ enum class JobKind {
     Train,      // batch: preemptible, may run above quota
     Inference,  // serving: not preemptible
 };
+inline constexpr std::array<std::string_view, 3> kJobKindNames{"build", "train", "inference"};
 
 inline constexpr int kNotPreemptibleFrom = 100;  // default: priorities from here on
 
@@ -41,6 +42,7 @@ enum class Elastic : std::uint8_t {
     Restart,  // all are stopped, having saved, and started again with their new number
     Grow,  // it starts with all it wants, gains tasks one by one, and leaves as a whole
 };
+inline constexpr std::array<std::string_view, 3> kElasticNames{"live", "restart", "grow"};
 
 // What each task asks for, all of it on one node.
 struct TaskRequest {

@@ -6,6 +6,7 @@
 
 #include "base/gpu_time.h"
 #include "model/companions.h"
+#include "model/fields/job_fields.h"
 #include "model/policy.h"
 #include "model/task_groups.h"
 
@@ -133,6 +134,9 @@ Status check_tasks(const JobSpec& spec) {
         BERTH_TRY_VOID(check_name("groups", group.name));
         BERTH_TRY_VOID(check_name_or_none("groups", group.level));
     }
+    if (const Status companions = check_companions(spec); !companions) {
+        return base::invalid("companions: " + companions.error().message);
+    }
     return {};
 }
 
@@ -165,11 +169,8 @@ Status check_request(const TaskRequest& request) {
     return check_resources("resources", request.resources);
 }
 
-Status check_all_companions(const JobSpec& spec) {
-    if (const Status sound = check_companions(spec); !sound) {
-        return base::invalid("companions: " + sound.error().message);
-    }
-    for (const Companion& kind : spec.companions) {
+Status check_all_companions(const std::vector<Companion>& companions) {
+    for (const Companion& kind : companions) {
         BERTH_TRY_VOID(check_name("companions", kind.name));
         const auto rest = [&]() -> Status {
             BERTH_TRY_VOID(check_request(kind.request));
@@ -180,6 +181,45 @@ Status check_all_companions(const JobSpec& spec) {
         if (const Status sound = rest(); !sound) {
             return base::invalid("companions: \"" + kind.name + "\": " + sound.error().message);
         }
+    }
+    return {};
+}
+
+Status check_pools(std::string_view field, const std::vector<std::string>& pools) {
+    BERTH_TRY_VOID(at_most(field, pools.size(), kPoolsOfJobMax, "pools"));
+    for (const std::string& pool : pools) BERTH_TRY_VOID(check_name(field, pool));
+    return {};
+}
+
+Status check_levels(const TopologyRequest& topology) {
+    BERTH_TRY_VOID(check_name_or_none("topology", topology.required));
+    return check_name_or_none("topology", topology.preferred);
+}
+
+Status check_part(std::string_view field, std::optional<std::int64_t> millionths) {
+    if (!millionths || (*millionths >= 0 && *millionths <= kMillion)) return {};
+    return base::invalid(std::string(field) + ": wanted a part from 0 to 1");
+}
+
+// A field of a job, by its type. The numbers of tasks have been checked.
+template <typename T>
+Status check_field(const JobField& field, const T& value) {
+    const std::string_view name = field.in_files();
+    if constexpr (std::is_same_v<T, std::string>) return check_name_or_none(name, value);
+    if constexpr (std::is_same_v<T, std::vector<std::string>>) return check_pools(name, value);
+    if constexpr (std::is_same_v<T, TaskRequest>) return check_request(value);
+    if constexpr (std::is_same_v<T, Labels>) return check_labels(name, value);
+    if constexpr (std::is_same_v<T, NodeFilter>) return check_filter(value);
+    if constexpr (std::is_same_v<T, std::vector<Toleration>>) return check_all(name, value);
+    if constexpr (std::is_same_v<T, TopologyRequest>) return check_levels(value);
+    if constexpr (std::is_same_v<T, std::vector<Companion>>) return check_all_companions(value);
+    if constexpr (std::is_same_v<T, std::optional<std::int64_t>>) return check_part(name, value);
+    if constexpr (std::is_same_v<T, Duration>) return within(name, value, Duration{0}, kTimeMax);
+    if constexpr (std::is_same_v<T, std::optional<Duration>>) {
+        return field.besides.or_never ? time_or_never(name, value) : up_to(name, value, kTimeMax);
+    }
+    if constexpr (std::is_same_v<T, int>) {
+        if (field.doors != kNoDoor) return within(name, value, -kPriorityMax, kPriorityMax);
     }
     return {};
 }
@@ -263,29 +303,11 @@ std::size_t control_length(std::string_view text) {
 }
 
 Status check_limits(const JobSpec& spec) {
-    BERTH_TRY_VOID(check_name_or_none("name", spec.name));
-    BERTH_TRY_VOID(check_name_or_none("project", spec.project));
-    BERTH_TRY_VOID(within("priority", spec.priority, -kPriorityMax, kPriorityMax));
-    BERTH_TRY_VOID(at_most("pools", spec.pools.size(), kPoolsOfJobMax, "pools"));
-    for (const std::string& pool : spec.pools) BERTH_TRY_VOID(check_name("pools", pool));
-    BERTH_TRY_VOID(check_tasks(spec));
-    BERTH_TRY_VOID(check_request(spec.request));
-    BERTH_TRY_VOID(check_name_or_none("gpu_model", spec.gpu_model));
-    BERTH_TRY_VOID(check_labels("node_labels", spec.node_labels));
-    BERTH_TRY_VOID(check_filter(spec.node_filter));
-    BERTH_TRY_VOID(check_all("tolerations", spec.tolerations));
-    BERTH_TRY_VOID(check_all_companions(spec));
-    BERTH_TRY_VOID(check_name_or_none("topology", spec.topology.required));
-    BERTH_TRY_VOID(check_name_or_none("topology", spec.topology.preferred));
-    if (spec.tensor_skew_ppm && (*spec.tensor_skew_ppm < 0 || *spec.tensor_skew_ppm > kMillion)) {
-        return base::invalid("tensor_skew: wanted a part from 0 to 1");
-    }
-    BERTH_TRY_VOID(up_to("min_run", spec.min_run, kTimeMax));
-    BERTH_TRY_VOID(up_to("expected_runtime", spec.expected_runtime, kTimeMax));
-    BERTH_TRY_VOID(up_to("preemption_delay", spec.preemption_delay, kTimeMax));
-    BERTH_TRY_VOID(within("restart_cost", spec.restart_cost, Duration{0}, kTimeMax));
-    BERTH_TRY_VOID(time_or_never("stale_grace", spec.stale_grace));
-    return time_or_never("park_after", spec.park_after);
+    Status status = check_tasks(spec);
+    Fields<JobSpec>::visit_fields([&](const JobField& field, auto member) {
+        if (status) status = check_field(field, spec.*member);
+    });
+    return status;
 }
 
 Status check_limits(const LaunchSpec& launch) {

@@ -3,7 +3,9 @@
 // Which tasks of a gang are to stand together? Levels are such as "rack", or "node" (node.h).
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace berth::model {
@@ -40,5 +42,6 @@ enum class Placement {
     Consolidate,  // yes; a preferred level goes before it
     Any,  // no, not even a preferred level counts
 };
+inline constexpr std::array<std::string_view, 3> kPlacementNames{"auto", "consolidate", "any"};
 
 }  // namespace berth::model

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "model/fields/job_fields.h"
 #include "model/policy_settings.h"
 #include "model/task_groups.h"
 
@@ -70,11 +71,25 @@ Result<model::MilliGpu> parse_gpus(std::string_view text) {
     return model::MilliGpu{value};
 }
 
-auto into_text(std::string& target) {
-    return [&target](const std::string& text) -> Status {
-        target = text;
-        return {};
-    };
+Result<std::string> parse_text(std::string_view text) { return std::string(text); }
+
+Result<bool> parse_yes_no(std::string_view text) {
+    if (text == "yes" || text == "no") return text == "yes";
+    return base::invalid("wanted yes or no, found \"" + std::string(text) + "\"");
+}
+
+template <typename E>
+Result<E> parse_word(std::string_view text) {
+    const auto& names = model::kNames<E>;
+    const auto found = std::ranges::find(names, text);
+    if (found != names.end()) return static_cast<E>(found - names.begin());
+    return base::invalid("\"" + std::string(text) + "\" is not one of its words");
+}
+
+// 0.25
+Result<std::int64_t> parse_millionths(std::string_view text) {
+    BERTH_TRY(part, base::parse_thousandths(text));
+    return part * 1000;
 }
 
 template <typename T>
@@ -83,15 +98,6 @@ auto one_of(T& target, std::map<std::string, T> words) {
         const auto found = words.find(text);
         if (found == words.end()) return base::invalid("\"" + text + "\" is not one of its words");
         target = found->second;
-        return {};
-    };
-}
-
-template <typename T>
-auto into_optional(std::optional<T>& target, Result<T> (*parse)(std::string_view)) {
-    return [&target, parse](const std::string& text) -> Status {
-        BERTH_TRY(value, parse(text));
-        target = value;
         return {};
     };
 }
@@ -228,14 +234,14 @@ Result<model::Node> read_node(const Command& command) {
     node.name = name;
     using model::NodeHealth;
     Readers readers{{"gpus", into(node.gpus, parse_int)},
-                    {"model", into_text(node.gpu_model)},
+                    {"model", into(node.gpu_model, parse_text)},
                     {"gpu_memory", into(node.gpu_memory, base::parse_bytes)},
                     {"gpu_reserved", into(node.gpu_reserved, base::parse_bytes)},
                     {"gpu_context", into(node.gpu_context, base::parse_bytes)},
-                    {"shares_lack", into_text(node.shares_lack)},
+                    {"shares_lack", into(node.shares_lack, parse_text)},
                     {"taints", into_list(node.taints, model::parse_taint)},
-                    {"cpu", into_optional(node.cpu, parse_cpu)},
-                    {"memory", into_optional(node.memory, base::parse_bytes)},
+                    {"cpu", into(node.cpu, parse_cpu)},
+                    {"memory", into(node.memory, base::parse_bytes)},
                     {"resources", into_resources(node.resources)},
                     {"numa", into_numbers(node.gpu_links.numa)},
                     {"islands", into_numbers(node.gpu_links.islands)},
@@ -259,7 +265,7 @@ Result<model::Pool> read_pool(const Command& command) {
     BERTH_TRY(name, only_name(command));
     model::Pool pool;
     pool.name = name;
-    Readers readers{{"spares", into_text(pool.spares)}};
+    Readers readers{{"spares", into(pool.spares, parse_text)}};
     for (const auto& [key, value] : command.values) {
         if (!key.starts_with("exchange.")) continue;
         readers[key] = into(pool.exchange[key.substr(9)], base::parse_thousandths);
@@ -277,11 +283,11 @@ Result<model::Project> read_project(const Command& command, model::Project proje
     using model::QuotaKind;
     const Readers readers{
         {"pool", [](const std::string&) -> Status { return {}; }},
-        {"parent", into_text(project.parent)},
+        {"parent", into(project.parent, parse_text)},
         {"order", into(project.order, parse_int)},
-        {"preemption_delay", into_optional(project.preemption_delay, base::parse_duration)},
-        {"preempt_min_run", into_optional(project.preempt_min_run, base::parse_duration)},
-        {"reclaim_min_run", into_optional(project.reclaim_min_run, base::parse_duration)},
+        {"preemption_delay", into(project.preemption_delay, base::parse_duration)},
+        {"preempt_min_run", into(project.preempt_min_run, base::parse_duration)},
+        {"reclaim_min_run", into(project.reclaim_min_run, base::parse_duration)},
         {"job_order", one_of<std::optional<model::JobOrder>>(project.job_order,
                                                              {{"learned", model::JobOrder::Learned},
                                                               {"levels", model::JobOrder::ByLevels},
@@ -293,18 +299,13 @@ Result<model::Project> read_project(const Command& command, model::Project proje
                  project.job_tail.reset();
                  return Status{};
              }
-             return into_optional(project.job_tail, parse_int)(text);
+             return into(project.job_tail, parse_int)(text);
          }},
-        {"quota", into_optional(rights.quota, parse_gpus)},
+        {"quota", into(rights.quota, parse_gpus)},
         {"limit", into(rights.limit, parse_gpus)},
         {"weight", into(rights.weight, base::parse_thousandths)},
         {"priority", into(rights.priority, parse_int)},
-        {"usage",
-         [&rights](const std::string& text) -> Status {
-             BERTH_TRY(value, base::parse_thousandths(text));
-             rights.usage_ppm = value * 1000;
-             return {};
-         }},
+        {"usage", into(rights.usage_ppm, parse_millionths)},
         {"kind", one_of<QuotaKind>(rights.kind, {{"guaranteed", QuotaKind::Guaranteed},
                                                  {"fixed", QuotaKind::Fixed}})}};
     BERTH_TRY_VOID(read_values(command, readers, nullptr));
@@ -313,51 +314,66 @@ Result<model::Project> read_project(const Command& command, model::Project proje
 
 namespace {
 
-Readers request_readers(model::JobSpec& spec) {
+// Of a field of a job, by its type.
+template <typename T>
+std::function<Status(const std::string&)> reader_of(const model::JobField& field, T& target) {
+    if constexpr (std::is_same_v<T, std::string>) {
+        return into(target, parse_text);
+    } else if constexpr (std::is_same_v<T, bool>) {
+        return into(target, parse_yes_no);
+    } else if constexpr (std::is_same_v<T, int>) {
+        return into(target, parse_int);
+    } else if constexpr (std::is_enum_v<T>) {
+        return into(target, parse_word<T>);
+    } else if constexpr (std::is_same_v<T, model::NodeFilter>) {
+        return into(target, model::parse_node_filter);
+    } else if constexpr (std::is_same_v<T, std::vector<model::Toleration>>) {
+        return into_list(target, model::parse_toleration);
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+        return into_list(target, parse_text);
+    } else if constexpr (std::is_same_v<T, std::optional<std::int64_t>>) {
+        return into(target, parse_millionths);
+    } else if constexpr (std::is_constructible_v<T, model::Duration>) {
+        return into(target, field.besides.or_never ? parse_or_never : base::parse_duration);
+    }
+    return {};
+}
+
+void add_readers_of_fields(Readers& readers, model::JobSpec& spec) {
+    model::Fields<model::JobSpec>::visit_fields([&](const model::JobField& field, auto member) {
+        if (!field.is_at(model::kScenario)) return;
+        readers[std::string(field.in_scenarios())] = reader_of(field, spec.*member);
+    });
+}
+
+// What its tasks ask, and how many there are.
+void add_readers_of_request(Readers& readers, model::JobSpec& spec) {
     model::TaskRequest& request = spec.request;
-    return {{"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
-            {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
-            {"gpu_memory_max", into(request.gpu_memory_max, base::parse_bytes)},
-            {"may_share", one_of<bool>(spec.may_share, {{"yes", true}, {"no", false}})},
-            {"cpu", into_optional(request.cpu, parse_cpu)},
-            {"memory", into_optional(request.memory, base::parse_bytes)},
-            {"resources", into_resources(request.resources)},
-            {"model", into_text(spec.gpu_model)},
-            {"filter", into(spec.node_filter, model::parse_node_filter)},
-            {"tolerations", into_list(spec.tolerations, model::parse_toleration)},
-            {"required", into_text(spec.topology.required)},
-            {"preferred", into_text(spec.topology.preferred)},
-            {"groups", into(spec.topology.groups, model::parse_task_groups)},
-            {"placement", one_of<model::Placement>(spec.placement,
-                                                   {{"auto", model::Placement::Auto},
-                                                    {"consolidate", model::Placement::Consolidate},
-                                                    {"any", model::Placement::Any}})},
-            {"skew",
-             [&spec](const std::string& text) -> Status {
-                 BERTH_TRY(part, base::parse_thousandths(text));
-                 spec.tensor_skew_ppm = part * 1000;
-                 return {};
-             }},
-            {"min", into(spec.tasks_min, parse_int)},
-            {"max", into(spec.tasks_max, parse_int)},
-            {"tasks",
-             [&spec](const std::string& text) -> Status {
-                 BERTH_TRY(count, parse_int(text));
-                 spec.tasks_min = spec.tasks_max = count;
-                 return {};
-             }},
-            {"elastic", one_of<model::Elastic>(spec.elastic, {{"live", model::Elastic::Live},
-                                                              {"restart", model::Elastic::Restart},
-                                                              {"grow", model::Elastic::Grow}})},
-            {"expected", into_optional(spec.expected_runtime, base::parse_duration)},
-            {"restart_cost", into(spec.restart_cost, base::parse_duration)},
-            {"min_run", into_optional(spec.min_run, base::parse_duration)},
-            {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
-            {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
-            {"pool", [&spec](const std::string& text) -> Status {
-                 spec.pools = split(text, ',');
-                 return {};
-             }}};
+    readers["gpus"] = [&request](const std::string& text) { return read_gpus(text, request); };
+    readers["gpu_memory"] = into(request.gpu_memory, base::parse_bytes);
+    readers["gpu_memory_max"] = into(request.gpu_memory_max, base::parse_bytes);
+    readers["cpu"] = into(request.cpu, parse_cpu);
+    readers["memory"] = into(request.memory, base::parse_bytes);
+    readers["resources"] = into_resources(request.resources);
+    readers["required"] = into(spec.topology.required, parse_text);
+    readers["preferred"] = into(spec.topology.preferred, parse_text);
+    readers["groups"] = into(spec.topology.groups, model::parse_task_groups);
+    readers["min"] = into(spec.tasks_min, parse_int);
+    readers["max"] = into(spec.tasks_max, parse_int);
+    readers["tasks"] = [&spec](const std::string& text) -> Status {
+        BERTH_TRY(count, parse_int(text));
+        spec.tasks_min = spec.tasks_max = count;
+        return {};
+    };
+}
+
+// Of fields that the command does not name.
+void set_defaults(const Command& command, model::JobSpec& spec) {
+    model::Fields<model::JobSpec>::visit_fields([&](const model::JobField& field, auto) {
+        const auto set = field.besides.set_default;
+        const std::string key(field.in_scenarios());
+        if (set != nullptr && !command.values.contains(key)) set(spec);
+    });
 }
 
 // companion.driver.cpu=4: the kinds in the order of their names.
@@ -375,8 +391,8 @@ void add_readers_of_companions(Readers& readers, const Command& command, JobLine
         kind.name = name;
         const std::string prefix = std::string(kCompanion) + name + ".";
         readers[prefix + "count"] = into(kind.count, parse_int);
-        readers[prefix + "cpu"] = into_optional(kind.request.cpu, parse_cpu);
-        readers[prefix + "memory"] = into_optional(kind.request.memory, base::parse_bytes);
+        readers[prefix + "cpu"] = into(kind.request.cpu, parse_cpu);
+        readers[prefix + "memory"] = into(kind.request.memory, base::parse_bytes);
         readers[prefix + "resources"] = into_resources(kind.request.resources);
         readers[prefix + "filter"] = into(kind.node_filter, model::parse_node_filter);
         readers[prefix + "tolerations"] = into_list(kind.tolerations, model::parse_toleration);
@@ -387,7 +403,7 @@ void add_readers_of_companions(Readers& readers, const Command& command, JobLine
         const std::string label = prefix + "label.";
         for (const auto& [key, value] : command.values) {
             if (key.starts_with(label))
-                readers[key] = into_text(kind.node_labels[key.substr(label.size())]);
+                readers[key] = into(kind.node_labels[key.substr(label.size())], parse_text);
         }
     }
 }
@@ -403,12 +419,7 @@ Result<model::ProfileLedger> read_profile(const Command& command) {
     model::GpuProfile profile{.iterations = 1000, .iteration_us = 100'000};
     int iterations = 1000;
     const Readers readers{{"iterations", into(iterations, parse_int)},
-                          {"compute",
-                           [&profile](const std::string& text) -> Status {
-                               BERTH_TRY(part, base::parse_thousandths(text));
-                               profile.compute = model::MilliGpu{part};
-                               return {};
-                           }},
+                          {"compute", into(profile.compute, base::parse_thousandths)},
                           {"persistent", into(profile.persistent, base::parse_bytes)},
                           {"peak", into(profile.peak, base::parse_bytes)},
                           {"highest", into(profile.highest, base::parse_bytes)}};
@@ -429,38 +440,27 @@ Result<JobLine> read_job(const Command& command) {
     job.spec.project = name.substr(0, slash);
     job.spec.name = name.substr(slash + 1);
     std::string on;
-    std::optional<int> priority;
-    std::optional<bool> preemptible;
     std::optional<int> running;
-    Readers readers = request_readers(job.spec);
+    Readers readers;
+    add_readers_of_fields(readers, job.spec);
+    add_readers_of_request(readers, job.spec);
     add_readers_of_companions(readers, command, job);
-    using model::JobKind;
-    readers["kind"] = one_of<JobKind>(
-        job.spec.kind,
-        {{"train", JobKind::Train}, {"build", JobKind::Build}, {"inference", JobKind::Inference}});
-    readers["priority"] = into_optional(priority, parse_int);
-    readers["running"] = into_optional(running, parse_int);
-    readers["on"] = into_text(on);
-    readers["age"] = into_optional(job.age, base::parse_duration);
-    readers["waiting"] = into_optional(job.waiting, base::parse_duration);
-    readers["started"] = into_optional(job.started, base::parse_duration);
-    readers["saved"] = into_optional(job.saved, base::parse_duration);
-    readers["parked"] = into_optional(job.parked, base::parse_duration);
-    readers["paused"] = into_optional(job.paused, base::parse_duration);
-    readers["attained"] = into_optional(job.attained, base::parse_duration);
-    readers["stale"] = into_optional(job.stale, base::parse_duration);
-    const std::map<std::string, bool> yes_no{{"yes", true}, {"no", false}};
-    readers["held"] = one_of<bool>(job.is_held, yes_no);
-    readers["releasing"] = one_of<bool>(job.is_releasing, yes_no);
-    readers["preemptible"] = [&](const std::string& text) -> Status {
-        preemptible = text == "yes";
-        return {};
-    };
+    readers["running"] = into(running, parse_int);
+    readers["on"] = into(on, parse_text);
+    readers["age"] = into(job.age, base::parse_duration);
+    readers["waiting"] = into(job.waiting, base::parse_duration);
+    readers["started"] = into(job.started, base::parse_duration);
+    readers["saved"] = into(job.saved, base::parse_duration);
+    readers["parked"] = into(job.parked, base::parse_duration);
+    readers["paused"] = into(job.paused, base::parse_duration);
+    readers["attained"] = into(job.attained, base::parse_duration);
+    readers["stale"] = into(job.stale, base::parse_duration);
+    readers["held"] = into(job.is_held, parse_yes_no);
+    readers["releasing"] = into(job.is_releasing, parse_yes_no);
     BERTH_TRY_VOID(read_values(command, readers, &job.spec.node_labels));
     const bool says_tasks = std::ranges::any_of(
         std::array{"tasks", "min", "max"}, [&](auto key) { return command.values.contains(key); });
-    job.spec.priority = priority.value_or(model::default_priority(job.spec.kind));
-    job.spec.preemptible = preemptible.value_or(job.spec.priority < model::kNotPreemptibleFrom);
+    set_defaults(command, job.spec);
     if (!says_tasks) model::count_tasks(job.spec);
     job.spec.tasks_max = std::max(job.spec.tasks_max, job.spec.tasks_min);
     job.running = running.value_or(job.spec.tasks_min);
@@ -474,7 +474,7 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
         BERTH_TRY(found, model::policy_named(named->second));
         policy = found;
     }
-    Readers readers{{"profile", into_text(profile)}};
+    Readers readers{{"profile", into(profile, parse_text)}};
     for (const model::PolicySetting& setting : model::policy_settings()) {
         const auto read = [&](const std::string& text) { return setting.read(policy, text); };
         readers[std::string(setting.name)] = read;

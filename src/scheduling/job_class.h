@@ -22,7 +22,7 @@ inline auto class_of(const cluster::Cluster& cluster, const cluster::Job& job, T
         job;
     const std::optional<TimePoint> delayed = delayed_until(cluster, job, now);
     const bool has_run = last_start != TimePoint{};
-    return std::tuple(project, shape, priority, rank, tasks_min, tasks_max, lacking,
+    return std::tuple(project, shape, kind, priority, rank, tasks_min, tasks_max, lacking,
                       lacking_companions, preemptible, may_run, is_parked, elastic, stay.node,
                       job.declared_minutes(), delayed, has_run);
 }

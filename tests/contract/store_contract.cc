@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "codec/fields/random_event.h"
+#include "codec/fields/random_model.h"
 #include "codec/log/event_log.h"
 
 namespace berth::tests {
@@ -15,7 +15,7 @@ ports::Batch batch_of(std::int64_t first, std::int64_t last) {
     ports::Batch batch;
     for (std::int64_t sequence = first; sequence <= last; ++sequence) {
         batch.events.push_back(
-            codec::RandomEvent(static_cast<std::uint64_t>(sequence)).event(sequence));
+            codec::RandomModel(static_cast<std::uint64_t>(sequence)).event(sequence));
     }
     return batch;
 }
@@ -186,7 +186,7 @@ void check_snapshots(const Open& open) {
     CHECK_FALSE(store->latest_snapshot()->has_value());
     std::string wanted;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        model::Snapshot snapshot = codec::RandomModel(seed).snapshot();
+        model::Snapshot snapshot = codec::RandomModel(seed).any<model::Snapshot>();
         snapshot.sequence = static_cast<std::int64_t>(seed);
         REQUIRE(store->write_snapshot(snapshot));
         wanted.clear();

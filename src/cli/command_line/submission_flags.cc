@@ -62,27 +62,16 @@ Value& map_member(Value& map, std::string_view name) {
     return set(map, name, empty);
 }
 
-// A flag also takes the place of the field's other spellings.
+// A flag of something that is no single field of a job also takes the place of what says the same.
 struct Spelling {
     std::string_view flag;
     std::string_view field;
     std::string_view other;
 };
 constexpr Spelling kSpellings[] = {
-    {"gpus", "gpus", ""},
-    {"project", "project", ""},
-    {"name", "name", ""},
-    {"kind", "kind", "type"},
-    {"groups", "groups", "tasks"},
-    {"nodes", "nodes", "tasks"},
-    {"tasks", "tasks", "nodes"},
-    {"cpus", "cpus", ""},
-    {"memory", "memory", ""},
+    {"gpus", "gpus", ""},        {"groups", "groups", "tasks"}, {"nodes", "nodes", "tasks"},
+    {"tasks", "tasks", "nodes"}, {"cpus", "cpus", ""},          {"memory", "memory", ""},
     {"workdir", "workdir", ""},
-    {"priority", "priority", ""},
-    {"preemption-delay", "preemption_delay", ""},
-    {"expected-time", "expected_runtime", ""},
-    {"park-after", "park_after", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {
@@ -119,11 +108,19 @@ Success add_flags(Value& job, const Arguments& arguments) {
         if (spelling.flag == "groups") remove(job, "nodes");
         set(job, spelling.field, text_value(arguments.text(spelling.flag)));
     }
-    if (const auto pools = arguments.all("pool"); !pools.empty()) {
-        remove(job, "pool");
-        set(job, "pools", list_value(pools));
-    }
-    if (arguments.has("may-share")) set(job, "may_share", yes());
+    visit_flagged([&](const model::JobField& field, auto member) {
+        using T = std::remove_cvref_t<decltype(model::JobSpec{}.*member)>;
+        const std::string_view flag = field.flag.name;
+        if (!arguments.has(flag)) return;
+        remove(job, field.besides.also);
+        if constexpr (std::is_same_v<T, bool>) {
+            set(job, field.in_files(), yes());
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+            set(job, field.in_files(), list_value(arguments.all(flag)));
+        } else {
+            set(job, field.in_files(), text_value(arguments.text(flag)));
+        }
+    });
     for (const std::string_view level : {"required", "preferred"}) {
         if (arguments.has(level)) {
             set(map_member(job, "topology"), level, text_value(arguments.text(level)));

@@ -9,43 +9,63 @@
 #include <string>
 
 #include "cli/command_line/arguments.h"
+#include "model/fields/job_fields.h"
 #include "model/submission.h"
 
 namespace berth::cli {
 
-// What describes a job, in the order of the help pages.
-inline constexpr auto kSubmissionFlags = std::to_array<Flag>({
+// Of what the fields of a job say together, or in a way of their own, and of what is launched.
+inline constexpr auto kOtherSubmissionFlags = std::to_array<Flag>({
     {'g', "gpus", "REQUEST", "GPUs per task: 2, 0.5, 12G, H100:2, 4..16@rack (default: 1)"},
-    {'p', "project", "PROJECT", "project whose quota the job uses", Completes::Projects},
-    {'n', "name", "NAME", "name of the job"},
-    {0, "kind", "KIND", "train (default), build (interactive), inference", Completes::Choices,
-     "train|build|inference"},
     {0, "nodes", "N", "number of tasks, each with these GPUs"},
     {0, "tasks", "N", "number of tasks in the gang: 4, or 4..16"},
     {0, "groups", "GROUPS", "parts of the gang: 4x8@rack, a:4@node,b:8..16@rack"},
-    {0, "may-share", "", "may share its GPU with another under-used job"},
     {0, "cpus", "CORES", "CPUs per task (default: in proportion to GPUs)"},
     {0, "memory", "BYTES", "memory per task: 64G (default: likewise)"},
     {0, "workdir", "DIR", "working directory (default: current)", Completes::Files},
     {0, "env", "NAME=VALUE", "environment variable to add; repeatable"},
-    {0, "priority", "N", "priority within the project; higher goes first"},
-    {.name = "preemption-delay",
-     .value = "TIME",
-     .help = "wait before it may preempt other jobs: 5m",
-     .formerly = "delay"},
-    {0, "pool", "POOL", "pool, in order of preference; repeatable"},
     {0, "required", "LEVEL", "topology level shared by all tasks: rack, node"},
     {0, "preferred", "LEVEL", "the same, if there is room"},
     {0, "pause-signal", "SIGNAL", "signal that asks the job to save and stop", Completes::Choices,
      "auto|TERM|INT|USR1|USR2|none"},
-    {.name = "expected-time",
-     .value = "TIME",
-     .help = "expected run time for planning, not a limit: 2h",
-     .formerly = "time"},
-    {0, "park-after", "TIME", "idle time until it gives up its GPUs: 30m, never"},
     {0, "grace", "TIME", "time to save before a pause kills it: 120s"},
     {0, "checkpoint", "DIR", "folder kept over pauses, $BERTH_CHECKPOINT_DIR", Completes::Files},
 });
+
+// Calls `visit` with each field of a job that has a flag, and its member.
+constexpr void visit_flagged(auto&& visit) {
+    model::Fields<model::JobSpec>::visit_fields([&](const model::JobField& field, auto member) {
+        if (field.flag.place > 0) visit(field, member);
+    });
+}
+
+consteval std::size_t count_flagged() {
+    std::size_t count = 0;
+    visit_flagged([&](const model::JobField&, auto) { ++count; });
+    return count;
+}
+
+constexpr Flag flag_of(const model::JobField& field) {
+    const model::JobFlag& flag = field.flag;
+    const Completes completes = flag.value == "PROJECT" ? Completes::Projects
+                                : flag.choices.empty()  ? Completes::Nothing
+                                                        : Completes::Choices;
+    return {flag.letter, flag.name, flag.value, flag.help, completes, flag.choices, flag.formerly};
+}
+
+// What describes a job, in the order of the help pages: the fields at their places, the others
+// between them.
+inline constexpr auto kSubmissionFlags = [] {
+    std::array<Flag, kOtherSubmissionFlags.size() + count_flagged()> all{};
+    visit_flagged([&](const model::JobField& field, auto) {
+        all.at(static_cast<std::size_t>(field.flag.place) - 1) = flag_of(field);
+    });
+    const Flag* other = kOtherSubmissionFlags.data();
+    for (Flag& flag : all) {
+        if (flag.name.empty()) flag = *other++;
+    }
+    return all;
+}();
 
 // The flags of a verb that has both lists, in this order.
 template <std::size_t A, std::size_t B>

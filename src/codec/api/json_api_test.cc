@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "codec/api/api_fields.h"
-#include "codec/fields/random_event.h"
+#include "codec/fields/random_model.h"
 #include "codec/text/json.h"
 
 using namespace berth;
@@ -23,7 +23,7 @@ codec::NameSource server_names() {
 
 codec::JobView job_view(std::uint64_t seed) {
     RandomModel dice(seed, Amounts::Sensible);
-    codec::JobView view{dice.record(), std::nullopt, dice.text()};
+    codec::JobView view{dice.any<model::JobRecord>(), std::nullopt, dice.text()};
     if (seed % 3 == 0) return view;
     model::Verdict& verdict = view.verdict.emplace();
     verdict.job = view.id;
@@ -87,7 +87,7 @@ TEST_CASE("jobs and lists of jobs are read by the client as the server wrote the
 
 TEST_CASE("events, plans, nodes and projects are read as they were written") {
     for (std::uint64_t seed = 1; seed <= kApiSeeds; ++seed) {
-        codec::RandomEvent dice(seed, Amounts::Sensible);
+        codec::RandomModel dice(seed, Amounts::Sensible);
         const model::Event event = dice.event(static_cast<std::int64_t>(seed));
         check_round_trip(
             [&](const codec::NameSource& names, const model::Event& read = {}) {
@@ -96,15 +96,13 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
             [](const std::string& text, NameTable& names) {
                 return codec::parse_event_json(text, names);
             });
+        const auto places = [&] { return dice.any<std::vector<model::TaskPlacement>>(); };
         codec::PlanView plan;
-        plan.plan.starts = {{{1}, model::Rule::Reclaim, dice.placements()}};
+        plan.plan.starts = {{{1}, model::Rule::Reclaim, places()}};
         plan.plan.pauses = {{{2}, {0, 1}, false, model::Rule::Preempt, {1}, {5, 6}}};
-        plan.plan.moves = {
-            {{4}, dice.placements(), model::Rule::Consolidate, {1}, {7, 8}},
-        };
-        plan.plan.bookings = {
-            {{5}, berth::base::at_ms(7000), 2, dice.placements(), dice.placements()}};
-        plan.plan.reservations = {{{3}, model::Rule::Hold, dice.placements()}};
+        plan.plan.moves = {{{4}, places(), model::Rule::Consolidate, {1}, {7, 8}}};
+        plan.plan.bookings = {{{5}, berth::base::at_ms(7000), 2, places(), places()}};
+        plan.plan.reservations = {{{3}, model::Rule::Hold, places()}};
         plan.plan.dropped = {{4}};
         plan.plan.next_wakeup = base::at_ms(1'234'567);
         plan.verdicts = {*job_view(1).verdict};
@@ -115,7 +113,8 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
             [](const std::string& text, NameTable& names) {
                 return codec::parse_plan(text, names);
             });
-        const codec::Page<codec::NodeView> nodes{{{dice.node(),
+        const auto node = dice.any<model::Node>();
+        const codec::Page<codec::NodeView> nodes{{{node,
                                                    "h100",
                                                    "default",
                                                    "cells",
@@ -147,7 +146,8 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
         REQUIRE(pools.has_value());
         REQUIRE(codec::pool_list_json(*pools) == text);
         REQUIRE(pools->items[0].exchange == pool.exchange);
-        const codec::ProjectView project{dice.project(), {{"h100", {1}, {2}, {3}, {4}, {5}, {6}}}};
+        const codec::ProjectView project{dice.any<model::Project>(),
+                                         {{"h100", {1}, {2}, {3}, {4}, {5}, {6}}}};
         const auto projects = codec::parse_project_list(codec::project_list_json({{project}, ""}));
         REQUIRE(projects.has_value());
         REQUIRE(static_cast<const model::Project&>(projects->items[0]) == project);
@@ -158,14 +158,15 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
 TEST_CASE("what a client sends is read as it was written") {
     for (std::uint64_t seed = 1; seed <= kApiSeeds; ++seed) {
         RandomModel dice(seed, Amounts::Sensible);
-        const model::Submission submission{dice.spec(), dice.launch(), dice.text()};
+        const model::Submission submission{dice.any<model::JobSpec>(),
+                                           dice.any<model::LaunchSpec>(), dice.text()};
         const auto read = codec::parse_submission(codec::submission_json(submission));
         REQUIRE(read.has_value());
         REQUIRE(read->spec == submission.spec);
         REQUIRE(read->launch.environment == submission.launch.environment);
         REQUIRE(read->key == submission.key);
         REQUIRE(codec::submission_json(*read) == codec::submission_json(submission));
-        const model::Project project = dice.project();
+        const model::Project project = dice.any<model::Project>();
         REQUIRE(codec::parse_project(codec::project_json(project)) == project);
     }
 }

@@ -20,6 +20,7 @@
 #include "codec/text/json_reader.h"
 #include "codec/text/json_writer.h"
 #include "codec/words/words.h"
+#include "model/fields/request_fields.h"
 
 namespace berth::codec {
 
@@ -30,6 +31,11 @@ struct Fields;
 struct AnyField {
     void operator()(std::string_view, auto) const {}
 };
+// What the model describes itself.
+template <typename T>
+    requires requires { model::Fields<T>::visit(AnyField{}); }
+struct Fields<T> : model::Fields<T> {};
+
 template <typename T>
 concept Described = requires { Fields<T>::visit(AnyField{}); };
 

@@ -9,98 +9,11 @@
 #include "codec/fields/pause_fields.h"
 #include "codec/fields/project_fields.h"
 #include "model/event.h"
+#include "model/fields/job_fields.h"
 #include "model/launch.h"
 #include "model/record.h"
 
 namespace berth::codec {
-
-template <>
-struct Fields<model::TaskRequest> {
-    static void visit(auto&& field) {
-        field("gpus", &model::TaskRequest::gpus);
-        field("share", &model::TaskRequest::share);
-        field("gpu_memory", &model::TaskRequest::gpu_memory);
-        field("gpu_memory_max", &model::TaskRequest::gpu_memory_max);
-        field("cpu", &model::TaskRequest::cpu);
-        field("memory", &model::TaskRequest::memory);
-        field("resources", &model::TaskRequest::resources);
-    }
-};
-
-template <>
-struct Fields<model::GpuPart> {
-    static void visit(auto&& field) {
-        field("compute", &model::GpuPart::compute);
-        field("memory", &model::GpuPart::memory);
-    }
-};
-
-template <>
-struct Fields<model::TaskGroup> {
-    static void visit(auto&& field) {
-        using G = model::TaskGroup;
-        field("name", &G::name);
-        field("tasks_min", &G::tasks_min);
-        field("tasks_max", &G::tasks_max);
-        field("level", &G::level);
-    }
-};
-
-template <>
-struct Fields<model::TopologyRequest> {
-    static void visit(auto&& field) {
-        using T = model::TopologyRequest;
-        field("required", &T::required);
-        field("preferred", &T::preferred);
-        field("groups", &T::groups);
-    }
-};
-
-template <>
-struct Fields<model::Companion> {
-    static void visit(auto&& field) {
-        using C = model::Companion;
-        field("name", &C::name);
-        field("count", &C::count);
-        field("request", &C::request);
-        field("node_labels", &C::node_labels);
-        field("node_filter", &C::node_filter);
-        field("tolerations", &C::tolerations);
-    }
-};
-
-template <>
-struct Fields<model::JobSpec> {
-    static void visit(auto&& field) {
-        using J = model::JobSpec;
-        field("name", &J::name);
-        field("project", &J::project);
-        field("kind", &J::kind);
-        field("priority", &J::priority);
-        field("preemptible", &J::preemptible);
-        field("pools", &J::pools);
-        field("tasks_min", &J::tasks_min);
-        field("tasks_max", &J::tasks_max);
-        field("elastic", &J::elastic);
-        field("request", &J::request);
-        field("may_share", &J::may_share);
-        field("packed", &J::packed);
-        field("gpu_model", &J::gpu_model);
-        field("node_labels", &J::node_labels);
-        field("node_filter", &J::node_filter);
-        field("tolerations", &J::tolerations);
-        field("topology", &J::topology);
-        field("companions", &J::companions);
-        field("placement", &J::placement);
-        field("tensor_skew_ppm", &J::tensor_skew_ppm);
-        field("min_run", &J::min_run);
-        field("expected_runtime", &J::expected_runtime);
-        field("restart_cost", &J::restart_cost);
-        field("preemption_delay", &J::preemption_delay);
-        field("stale_grace", &J::stale_grace);
-        field("park_after", &J::park_after);
-    }
-};
 
 template <>
 struct Fields<model::TaskPlacement> {

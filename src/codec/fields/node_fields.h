@@ -52,31 +52,6 @@ struct Fields<model::Taint> {
 };
 
 template <>
-struct Fields<model::Toleration> {
-    static void visit(auto&& field) {
-        using T = model::Toleration;
-        field("key", &T::key);
-        field("value", &T::value);
-        field("effect", &T::effect);
-    }
-};
-
-template <>
-struct Fields<model::NodeTerm> {
-    static void visit(auto&& field) {
-        using T = model::NodeTerm;
-        field("key", &T::key);
-        field("is", &T::is);
-        field("values", &T::values);
-    }
-};
-
-template <>
-struct Fields<model::NodeFilter> {
-    static void visit(auto&& field) { field("any_of", &model::NodeFilter::any_of); }
-};
-
-template <>
 struct Fields<model::OthersUse> {
     static void visit(auto&& field) {
         using O = model::OthersUse;

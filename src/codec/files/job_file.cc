@@ -5,11 +5,11 @@
 #include <array>
 #include <filesystem>
 
+#include "codec/files/job_fields.h"
 #include "codec/files/node_wishes.h"
 #include "codec/files/topology.h"
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
-#include "codec/words/gpu_request.h"
 
 namespace berth::codec {
 namespace {
@@ -46,15 +46,6 @@ void read_command(FieldReader& fields, LaunchSpec& launch) {
     }
 }
 
-void read_kind(FieldReader& fields, JobSpec& spec) {
-    if (fields.has("type") && fields.has("kind")) {
-        fields.report("kind", "wanted type or kind, found both");
-    }
-    spec.kind = fields.choice("type", fields.choice("kind", model::JobKind::Train));
-    spec.priority = static_cast<int>(fields.whole("priority", model::default_priority(spec.kind)));
-    spec.preemptible = fields.flag("preemptible", spec.priority < model::kNotPreemptibleFrom);
-}
-
 // How it comes to have more or fewer tasks. By default, all of it is started again.
 void read_elastic(FieldReader& fields, JobSpec& spec) {
     const bool is_elastic = spec.tasks_max > spec.tasks_min;
@@ -67,15 +58,7 @@ void read_elastic(FieldReader& fields, JobSpec& spec) {
 }
 
 void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
-    if (fields.has("gpus")) {
-        const auto request = parse_gpu_request(fields.text("gpus"));
-        if (!request) return fields.report("gpus", request.error().message);
-        spec.request = request->request;
-        spec.gpu_model = request->gpu_model;
-        spec.topology.required = request->required;
-        spec.tasks_min = request->tasks_min;
-        spec.tasks_max = request->tasks_max;
-    }
+    if (fields.has("gpus") && !read_gpus(fields, spec)) return;
     const bool has_range = spec.tasks_max > 1;
     for (const std::string_view name : {"nodes", "tasks"}) {
         if (fields.has(name) && has_range) fields.report(name, "gpus gives a range already");
@@ -155,26 +138,11 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
     model::Submission submission;
     JobSpec& spec = submission.spec;
     LaunchSpec& launch = submission.launch;
-    if (fields.has("name")) spec.name = fields.needed_name("name");
-    if (fields.has("project")) spec.project = fields.needed_name("project");
+    read_job_fields(fields, model::kJobFile, spec);
     read_command(fields, launch);
-    read_kind(fields, spec);
     read_request(problems, fields, spec);
-    spec.pools = fields.texts("pools");
-    if (fields.has("pool")) {
-        if (!spec.pools.empty()) fields.report("pool", "wanted pool or pools, found both");
-        spec.pools = {fields.text("pool")};
-    }
-    spec.may_share = fields.flag("may_share", false);
-    read_node_wishes(fields, spec);
     read_companions(problems, fields, "cpus", spec);
-    spec.expected_runtime = fields.duration("expected_runtime");
     read_topology(problems, fields, spec);
-    spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
-    spec.min_run = fields.duration("min_run");
-    spec.preemption_delay = fields.duration("preemption_delay");
-    spec.stale_grace = read_or_never(fields, "stale_grace");
-    spec.park_after = read_or_never(fields, "park_after");
     launch.workdir = absolute(fields.text("workdir", "."), directory);
     read_environment(problems, fields, launch);
     read_pause(problems, fields, launch);

@@ -21,19 +21,26 @@ std::vector<T> read_each(FieldReader& fields, std::string_view name,
     return all;
 }
 
-// A job or a kind of companions.
-template <typename T>
-void read_wishes(FieldReader& fields, T& wisher) {
-    wisher.node_labels = fields.labels("node_labels");
-    auto filter = model::parse_node_filter(fields.text("node_filter"));
-    if (!filter) return fields.report("node_filter", filter.error().message);
-    wisher.node_filter = std::move(*filter);
-    wisher.tolerations = read_each(fields, "tolerations", model::parse_toleration);
-}
-
 }  // namespace
 
-void read_node_wishes(FieldReader& fields, model::JobSpec& spec) { read_wishes(fields, spec); }
+model::NodeFilter read_node_filter(FieldReader& fields) {
+    auto filter = model::parse_node_filter(fields.text("node_filter"));
+    if (!filter) fields.report("node_filter", filter.error().message);
+    return std::move(filter).value_or(model::NodeFilter{});
+}
+
+std::vector<model::Toleration> read_tolerations(FieldReader& fields) {
+    return read_each(fields, "tolerations", model::parse_toleration);
+}
+
+void read_host(Problems& problems, FieldReader& fields, std::string_view cores,
+               model::TaskRequest& request) {
+    if (const auto cpu = fields.decimal(cores, 3, "a number of cores such as 8 or 0.5")) {
+        request.cpu = base::MilliCpu{*cpu};
+    }
+    request.memory = fields.bytes("memory");
+    request.resources = read_resources(problems, fields);
+}
 
 void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
                      model::JobSpec& spec) {
@@ -42,12 +49,10 @@ void read_companions(Problems& problems, FieldReader& fields, std::string_view c
         model::Companion kind;
         kind.name = one.needed_name("name");
         kind.count = static_cast<int>(one.whole("count", 1, {1, model::kCompanionsMax}));
-        if (const auto cpu = one.decimal(cores, 3, "a number of cores such as 8 or 0.5")) {
-            kind.request.cpu = base::MilliCpu{*cpu};
-        }
-        kind.request.memory = one.bytes("memory");
-        kind.request.resources = read_resources(problems, one);
-        read_wishes(one, kind);
+        read_host(problems, one, cores, kind.request);
+        kind.node_labels = one.labels("node_labels");
+        kind.node_filter = read_node_filter(one);
+        kind.tolerations = read_tolerations(one);
         one.finish();
         spec.companions.push_back(std::move(kind));
     });

@@ -14,9 +14,12 @@
 
 namespace berth::codec {
 
-void read_node_wishes(FieldReader& fields, model::JobSpec& spec);
-// `companions: [{name: driver, count: 1, memory: 16G, node_labels: {...}}]`, and the number of
-// cores as the document calls it.
+model::NodeFilter read_node_filter(FieldReader& fields);
+std::vector<model::Toleration> read_tolerations(FieldReader& fields);
+// CPU, memory and resources of a task, and the number of cores as the document calls it.
+void read_host(Problems& problems, FieldReader& fields, std::string_view cores,
+               model::TaskRequest& request);
+// `companions: [{name: driver, count: 1, memory: 16G, node_labels: {...}}]`.
 void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
                      model::JobSpec& spec);
 std::vector<model::Taint> read_taints(FieldReader& fields);

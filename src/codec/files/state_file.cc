@@ -6,13 +6,13 @@
 #include <set>
 #include <tuple>
 
+#include "codec/files/job_fields.h"
 #include "codec/files/node_wishes.h"
 #include "codec/files/state_checks.h"
 #include "codec/files/topology.h"
 #include "codec/log/event_log.h"
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
-#include "codec/words/gpu_request.h"
 #include "model/companions.h"
 #include "model/limits.h"
 #include "model/mig.h"
@@ -344,27 +344,10 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     FieldReader fields(problems_, value, path);
     JobDescription job;
     JobSpec& spec = job.spec;
-    spec.name = fields.needed_name("name");
-    spec.project = fields.needed_name("project");
-    spec.kind = fields.choice("kind", model::JobKind::Train);
-    spec.priority = static_cast<int>(fields.whole("priority", model::default_priority(spec.kind)));
-    spec.preemptible = fields.flag("preemptible", spec.priority < model::kNotPreemptibleFrom);
-    spec.pools = fields.texts("pools");
-    if (fields.has("pool")) {
-        if (!spec.pools.empty()) fields.report("pool", "wanted pool or pools, found both");
-        spec.pools = {fields.text("pool")};
-    }
+    read_job_fields(fields, model::kStateFile, spec);
     read_request(fields, spec);
-    read_node_wishes(fields, spec);
     read_companions(problems_, fields, "cpu", spec);
     read_topology(problems_, fields, spec);
-    spec.min_run = fields.duration("min_run");
-    spec.expected_runtime = fields.duration("expected_runtime");
-    spec.elastic = fields.choice("elastic", model::Elastic::Live);
-    spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
-    spec.preemption_delay = fields.duration("preemption_delay");
-    spec.stale_grace = read_or_never(fields, "stale_grace");
-    spec.park_after = read_or_never(fields, "park_after");
     job.created = fields.time("created").value_or(state_.now);
     job.waiting_since = fields.time("waiting_since");
     job.last_start = fields.time("last_start");
@@ -385,28 +368,22 @@ void StateReader::read_job(const Value& value, const std::string& path) {
 
 // `gpus: H100:2` or `request: {gpus: 2, ...}`.
 void StateReader::read_request(FieldReader& fields, JobSpec& spec) {
-    spec.gpu_model = fields.text("gpu_model");
     const Value* map = fields.find("request");
     const Value* text = fields.find("gpus");
     if (map != nullptr) spec.request = read_request_map(*map, fields.path_of("request"));
     if (text == nullptr) return;
     if (map != nullptr) return fields.report("gpus", "wanted gpus or request, found both");
     if (!text->is_scalar()) return fields.refuse("gpus", "GPUs such as 2, 0.5, 12G or H100:2");
-    const auto request = parse_gpu_request(text->text);
-    if (!request) return fields.report("gpus", request.error().message);
+    const std::string gpu_model = spec.gpu_model;
+    const auto request = read_gpus(fields, spec);
+    if (!request) return;
     if (request->tasks_max > 1 && (fields.has("min") || fields.has("max"))) {
         return fields.report("gpus", "wanted a range here or min and max, found both");
     }
-    if (!request->gpu_model.empty() && !spec.gpu_model.empty() &&
-        request->gpu_model != spec.gpu_model) {
-        return fields.report("gpu_model", "wanted one GPU model, found \"" + spec.gpu_model +
-                                              "\" and \"" + request->gpu_model + "\"");
+    if (!gpu_model.empty() && gpu_model != spec.gpu_model) {
+        fields.report("gpu_model", "wanted one GPU model, found \"" + gpu_model + "\" and \"" +
+                                       spec.gpu_model + "\"");
     }
-    if (!request->gpu_model.empty()) spec.gpu_model = request->gpu_model;
-    spec.request = request->request;
-    spec.topology.required = request->required;
-    spec.tasks_min = request->tasks_min;
-    spec.tasks_max = request->tasks_max;
 }
 
 TaskRequest StateReader::read_request_map(const Value& value, const std::string& path) {
@@ -428,11 +405,7 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
     }
     request.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
     request.gpu_memory_max = fields.bytes("gpu_memory_max").value_or(Bytes{0});
-    if (const auto cpu = fields.decimal("cpu", 3, "a number of cores such as 8 or 0.5")) {
-        request.cpu = MilliCpu{*cpu};
-    }
-    request.memory = fields.bytes("memory");
-    request.resources = read_resources(problems_, fields);
+    read_host(problems_, fields, "cpu", request);
     fields.finish();
     return request;
 }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "codec/fields/described.h"
 #include "codec/log/event_log.h"
 #include "codec/text/json_writer.h"
 #include "codec/words/timestamp.h"
 #include "codec/words/words.h"
+#include "model/fields/job_fields.h"
 #include "model/task_groups.h"
 
 namespace berth::codec {
@@ -17,6 +19,50 @@ using model::JobDescription;
 using model::JobSpec;
 using model::TaskDescription;
 using model::TaskState;
+
+std::string millionths(std::int64_t amount) {
+    const std::string digits = std::to_string(amount % 1'000'000 + 1'000'000);
+    return std::to_string(amount / 1'000'000) + "." + digits.substr(1);
+}
+
+std::string exact(model::Duration value) {
+    // What is written for people leaves out what hardly counts.
+    const std::string text = base::format(value);
+    const bool is_exact = base::parse_duration(text) == value;
+    return is_exact ? text : std::to_string(value.count()) + "ms";
+}
+
+// A value by its type; an optional one is there.
+void say(JsonWriter& json, const std::string& text) { json.string(text); }
+void say(JsonWriter& json, int number) { json.number(number); }
+void say(JsonWriter& json, bool flag) { json.boolean(flag); }
+template <Worded E>
+void say(JsonWriter& json, E value) {
+    json.string(word(value));
+}
+void say(JsonWriter& json, const model::NodeFilter& filter) { json.string(format(filter)); }
+void say(JsonWriter& json, std::optional<std::int64_t> ppm) { json.raw(millionths(*ppm)); }
+void say(JsonWriter& json, std::optional<model::Duration> time) {
+    json.string(*time < model::Duration{0} ? "never" : exact(*time));
+}
+void say(JsonWriter& json, const std::vector<std::string>& texts) {
+    json.begin_array();
+    for (const std::string& text : texts) json.string(text);
+    json.end_array();
+}
+void say(JsonWriter& json, const model::Labels& labels) {
+    json.begin_object();
+    for (const auto& [label, value] : labels) json.text_key(label).string(value);
+    json.end_object();
+}
+// Taints or tolerations.
+template <typename T>
+    requires requires(const T& value) { value.effect; }
+void say(JsonWriter& json, const std::vector<T>& values) {
+    json.begin_array();
+    for (const T& value : values) json.string(format(value));
+    json.end_array();
+}
 
 class StateWriter {
   public:
@@ -74,9 +120,7 @@ class StateWriter {
         if (!value.empty()) json_.key(name).string(value);
     }
     void texts(std::string_view name, const std::vector<std::string>& values) {
-        json_.key(name).begin_array();
-        for (const std::string& value : values) json_.string(value);
-        json_.end_array();
+        say(json_.key(name), values);
     }
     void number(std::string_view name, std::int64_t value) { json_.key(name).number(value); }
     void raw(std::string_view name, const std::string& value) { json_.key(name).raw(value); }
@@ -84,23 +128,14 @@ class StateWriter {
         json_.key(name).string(format_time(value));
     }
     void duration(std::string_view name, std::optional<model::Duration> value) {
-        if (!value) return;
-        // What is written for people leaves out what hardly counts.
-        const std::string text = base::format(*value);
-        const bool is_exact = base::parse_duration(text) == *value;
-        json_.key(name).string(is_exact ? text : std::to_string(value->count()) + "ms");
+        if (value) say(json_.key(name), value);
     }
     void labels(std::string_view name, const model::Labels& labels) {
-        if (labels.empty()) return;
-        json_.key(name).begin_object();
-        for (const auto& [label, value] : labels) json_.text_key(label).string(value);
-        json_.end_object();
+        if (!labels.empty()) say(json_.key(name), labels);
     }
     template <typename T>
     void formatted(std::string_view name, const std::vector<T>& values) {
-        std::vector<std::string> words;
-        for (const T& value : values) words.push_back(format(value));
-        if (!words.empty()) texts(name, words);
+        if (!values.empty()) say(json_.key(name), values);
     }
     void bound(std::string_view name, model::MilliGpu amount) {
         raw(name, amount >= model::kUnlimited ? "-1" : base::format(amount));
@@ -172,11 +207,6 @@ class StateWriter {
         if (rights.usage_ppm > 0) raw("usage", millionths(rights.usage_ppm));
     }
 
-    static std::string millionths(std::int64_t amount) {
-        const std::string digits = std::to_string(amount % 1'000'000 + 1'000'000);
-        return std::to_string(amount / 1'000'000) + "." + digits.substr(1);
-    }
-
     void write(const model::Project& project) {
         text("name", project.name);
         text("parent", project.parent);
@@ -214,61 +244,46 @@ class StateWriter {
         resources(request.resources);
     }
 
-    // A job or a kind of companions.
-    void write_wishes(const auto& wisher) {
-        labels("node_labels", wisher.node_labels);
-        text("node_filter", format(wisher.node_filter));
-        formatted("tolerations", wisher.tolerations);
+    void write(const JobSpec& spec) {
+        static const JobSpec kInitial;
+        model::Fields<JobSpec>::visit_fields([&](const model::JobField& field, auto member) {
+            if (field.name == "tasks_min") return write_size(spec);
+            if (field.name == "topology") return write_parts(spec);
+            const bool is_said =
+                field.besides.is_always_written || spec.*member != kInitial.*member;
+            if constexpr (requires { say(json_, spec.*member); }) {
+                if (!is_said || !field.is_at(model::kStateFile)) return;
+                say(json_.key(field.in_files()), spec.*member);
+            }
+        });
     }
 
-    void write(const JobSpec& spec) {
-        text("name", spec.name);
-        text("project", spec.project);
-        json_.key("kind").string(word(spec.kind));
-        number("priority", spec.priority);
-        json_.key("preemptible").boolean(spec.preemptible);
-        if (!spec.pools.empty()) texts("pools", spec.pools);
+    void write_size(const JobSpec& spec) {
         write(spec.request);
         number("min", spec.tasks_min);
         number("max", spec.tasks_max);
-        if (spec.elastic != model::Elastic::Live) {
-            json_.key("elastic").string(word(spec.elastic));
-        }
-        text("gpu_model", spec.gpu_model);
-        write_wishes(spec);
+    }
+
+    // Its companions, its groups and where they stand.
+    void write_parts(const JobSpec& spec) {
         list("companions", spec.companions, [&](const model::Companion& kind) {
             text("name", kind.name);
             number("count", kind.count);
             write_host(kind.request);
-            write_wishes(kind);
+            labels("node_labels", kind.node_labels);
+            text("node_filter", format(kind.node_filter));
+            formatted("tolerations", kind.tolerations);
         });
         list("groups", spec.topology.groups, [&](const model::TaskGroup& group) {
             text("name", group.name);
             text("tasks", model::format_tasks(group.tasks_min, group.tasks_max));
             text("level", group.level);
         });
-        if (!spec.topology.required.empty() || !spec.topology.preferred.empty()) {
-            json_.key("topology").begin_object();
-            text("required", spec.topology.required);
-            text("preferred", spec.topology.preferred);
-            json_.end_object();
-        }
-        if (spec.placement != model::Placement::Auto) {
-            json_.key("placement").string(word(spec.placement));
-        }
-        if (spec.tensor_skew_ppm) raw("tensor_skew", millionths(*spec.tensor_skew_ppm));
-        duration("min_run", spec.min_run);
-        duration("expected_runtime", spec.expected_runtime);
-        if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
-        duration("preemption_delay", spec.preemption_delay);
-        or_never("stale_grace", spec.stale_grace);
-        or_never("park_after", spec.park_after);
-    }
-
-    void or_never(std::string_view key, const std::optional<model::Duration>& time) {
-        if (!time) return;
-        if (*time < model::Duration{0}) return text(key, "never");
-        duration(key, time);
+        if (spec.topology.required.empty() && spec.topology.preferred.empty()) return;
+        json_.key("topology").begin_object();
+        text("required", spec.topology.required);
+        text("preferred", spec.topology.preferred);
+        json_.end_object();
     }
 
     void write(const JobDescription& job) {

@@ -10,8 +10,6 @@
 namespace berth::codec {
 namespace {
 
-constexpr std::int64_t kOneInMillionths = 1'000'000;
-
 std::vector<int> read_places(FieldReader& fields, std::string_view name) {
     std::vector<int> places;
     for (const std::string& text : fields.texts(name)) {
@@ -31,12 +29,6 @@ std::vector<int> read_places(FieldReader& fields, std::string_view name) {
 }  // namespace
 
 void read_topology(Problems& problems, FieldReader& fields, model::JobSpec& spec) {
-    spec.placement = fields.choice("placement", model::Placement::Auto);
-    if (const auto skew = fields.decimal("tensor_skew", 6, "a part from 0 to 1 such as 0.25")) {
-        spec.tensor_skew_ppm = *skew;
-        if (*skew > kOneInMillionths)
-            fields.refuse("tensor_skew", "a part from 0 to 1 such as 0.25");
-    }
     const Value* value = fields.find("topology");
     if (value == nullptr) return;
     const auto require = [&](FieldReader& in, std::string_view name) {

@@ -2,8 +2,7 @@
 //
 // Where do a job's tasks stand together, and how are a node's GPUs linked, by a document? Jobs are
 // read alike in job and state files: `topology: rack` requires a level,
-// `topology: {required: block, preferred: rack}` says both; `placement` and `tensor_skew` say
-// whether the job is consolidated. `groups: 4x8@rack` or a list of
+// `topology: {required: block, preferred: rack}` says both. `groups: 4x8@rack` or a list of
 // `{name: decode, tasks: 8..16, level: rack}` are the parts of a gang.
 #pragma once
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "codec/fields/random_event.h"
+#include "codec/fields/random_model.h"
 #include "codec/text/json.h"
 
 using namespace berth;
@@ -26,7 +26,7 @@ std::string written(const model::Event& event) {
 TEST_CASE("events of every type are read back as they were written") {
     std::set<std::size_t> types;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        codec::RandomEvent dice(seed);
+        codec::RandomModel dice(seed);
         const model::Event event = dice.event(static_cast<std::int64_t>(seed));
         const std::string text = written(event);
         const auto read = codec::parse_event(text);
@@ -59,7 +59,7 @@ TEST_CASE("events of every type are read back as they were written") {
 TEST_CASE("commands keep every byte of their environment") {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         codec::RandomModel dice(seed);
-        const model::LaunchSpec launch = dice.launch();
+        const model::LaunchSpec launch = dice.any<model::LaunchSpec>();
         std::string text;
         codec::append_launch(text, launch);
         const auto read = codec::parse_launch(text);
@@ -79,7 +79,7 @@ TEST_CASE("commands keep every byte of their environment") {
 TEST_CASE("records and snapshots are read back as they were written") {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         codec::RandomModel dice(seed);
-        const model::JobRecord record = dice.record();
+        const model::JobRecord record = dice.any<model::JobRecord>();
         std::string text;
         codec::append_finished(text, record);
         const auto read = codec::parse_finished(text);
@@ -94,7 +94,7 @@ TEST_CASE("records and snapshots are read back as they were written") {
         REQUIRE(again == text);
 
         std::string snapshot_text;
-        codec::append_snapshot(snapshot_text, dice.snapshot());
+        codec::append_snapshot(snapshot_text, dice.any<model::Snapshot>());
         const auto snapshot = codec::parse_snapshot(snapshot_text);
         REQUIRE(snapshot.has_value());
         std::string snapshot_again;
@@ -139,7 +139,7 @@ TEST_CASE("a newer version, another type and a broken text are refused") {
 TEST_CASE("a mutilated text is refused or read, never more") {
     base::Rng rng(11);
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        std::string text = written(codec::RandomEvent(seed).event(1));
+        std::string text = written(codec::RandomModel(seed).event(1));
         for (std::int64_t i = rng.between(1, 3); i > 0; --i) {
             const std::size_t place = rng.index(text.size());
             if (rng.chance(1, 2)) {

@@ -218,7 +218,7 @@ void FieldReader::finish(std::span<const std::string_view> unsupported) {
     }
 }
 
-std::optional<base::Duration> read_or_never(FieldReader& fields, const char* name) {
+std::optional<base::Duration> read_or_never(FieldReader& fields, std::string_view name) {
     const Value* value = fields.find(name);
     if (value != nullptr && value->text == "never") return base::Duration{-1};
     return fields.duration(name);

@@ -111,6 +111,6 @@ std::optional<std::int64_t> decimal_from(std::string_view text, int places);
 using model::is_name;
 
 // `stale_grace`: a duration, or never.
-std::optional<base::Duration> read_or_never(FieldReader& fields, const char* name);
+std::optional<base::Duration> read_or_never(FieldReader& fields, std::string_view name);
 
 }  // namespace berth::codec

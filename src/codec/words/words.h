@@ -31,13 +31,13 @@ inline constexpr int kWords = 0;
 
 using Word = std::string_view;
 template <>
-inline constexpr std::array<Word, 3> kWords<model::Elastic>{"live", "restart", "grow"};
+inline constexpr auto kWords<model::Elastic> = model::kElasticNames;
 template <>
-inline constexpr std::array<Word, 3> kWords<model::JobKind>{"build", "train", "inference"};
+inline constexpr auto kWords<model::JobKind> = model::kJobKindNames;
 template <>
 inline constexpr auto kWords<model::JobState> = model::kJobStateNames;
 template <>
-inline constexpr std::array<Word, 3> kWords<model::Placement>{"auto", "consolidate", "any"};
+inline constexpr auto kWords<model::Placement> = model::kPlacementNames;
 template <>
 inline constexpr std::array<Word, 3> kWords<model::NodeHealth>{"ready", "drained", "down"};
 template <>
