@@ -247,21 +247,8 @@ void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
                       const Origin& origin) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not arrive inside a trial");
-    Job job;
-    job.id = id;
-    job.created = job.waiting_since = created;
+    Job job = job_of(id, spec, created);
     job.project = find_project(spec.project);
-    job.priority = spec.priority;
-    job.tasks_min = job.lacking = spec.tasks_min;
-    job.tasks_max = spec.tasks_max;
-    job.lacking_companions = static_cast<std::int16_t>(model::companions(spec));
-    job.preemptible = spec.preemptible;
-    job.kind = spec.kind;
-    job.restart_cost = spec.restart_cost;
-    job.expected_runtime = spec.expected_runtime.value_or(model::Duration{0});
-    job.min_run = spec.min_run.value_or(kOfProject);
-    job.elastic = spec.elastic;
-    job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
     Shape shape{model::asked(spec), spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});

@@ -280,9 +280,9 @@ Status check_limits(const JobSpec& spec) {
     if (spec.tensor_skew_ppm && (*spec.tensor_skew_ppm < 0 || *spec.tensor_skew_ppm > kMillion)) {
         return base::invalid("tensor_skew: wanted a part from 0 to 1");
     }
-    BERTH_TRY_VOID(up_to("min_run", spec.min_run, kTimeMax));
-    BERTH_TRY_VOID(up_to("expected_runtime", spec.expected_runtime, kTimeMax));
-    BERTH_TRY_VOID(up_to("preemption_delay", spec.preemption_delay, kTimeMax));
+    for (const auto& [name, time, most] : kStatedTimes) {
+        BERTH_TRY_VOID(up_to(name, spec.*time, most));
+    }
     BERTH_TRY_VOID(within("restart_cost", spec.restart_cost, Duration{0}, kTimeMax));
     BERTH_TRY_VOID(time_or_never("stale_grace", spec.stale_grace));
     return time_or_never("park_after", spec.park_after);

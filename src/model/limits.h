@@ -44,6 +44,18 @@ inline constexpr std::size_t kCommandBytesMax = 1024 * 1024;      // of words, o
 inline constexpr std::size_t kWordBytesMax = 128 * 1024 - 1;  // the system takes no longer one
 inline constexpr std::size_t kPathBytesMax = 4095;  // likewise
 
+// Times that a job may state, by their names in files and API, and the longest of each.
+struct StatedTime {
+    std::string_view name;
+    std::optional<Duration> JobSpec::* time;
+    Duration most;
+};
+inline constexpr std::array<StatedTime, 4> kStatedTimes{
+    {{"min_run", &JobSpec::min_run, kTimeMax},
+     {"expected_runtime", &JobSpec::expected_runtime, kTimeMax},
+     {"preemption_delay", &JobSpec::preemption_delay, kTimeMax},
+     {"pause_grace", &JobSpec::pause_grace, kPauseGraceMax}}};
+
 // How a job may be asked to save and stop; "none" kills at once.
 inline constexpr std::array<std::string_view, 6> kPauseSignals{"auto", "TERM", "INT",
                                                                "USR1", "USR2", "none"};

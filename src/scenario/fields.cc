@@ -351,6 +351,7 @@ Readers request_readers(model::JobSpec& spec) {
                                                               {"grow", model::Elastic::Grow}})},
             {"expected", into_optional(spec.expected_runtime, base::parse_duration)},
             {"restart_cost", into(spec.restart_cost, base::parse_duration)},
+            {"grace", into_optional(spec.pause_grace, base::parse_duration)},
             {"min_run", into_optional(spec.min_run, base::parse_duration)},
             {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
             {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},

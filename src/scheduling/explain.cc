@@ -470,7 +470,7 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
         before[cluster.job(pause.job).pool.index()].wasted_gpu_ms += pause.cost.unsaved_gpu_ms;
     }
     const cluster::Trial trial(cluster);
-    carry_out(cluster, plan, TimePoint{});
+    carry_out(cluster, plan, Reservations::Made);
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         // Told of the first pool it names that could ever take it, else of the first.

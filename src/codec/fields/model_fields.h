@@ -96,6 +96,7 @@ struct Fields<model::JobSpec> {
         field("min_run", &J::min_run);
         field("expected_runtime", &J::expected_runtime);
         field("restart_cost", &J::restart_cost);
+        field("pause_grace", &J::pause_grace);
         field("preemption_delay", &J::preemption_delay);
         field("stale_grace", &J::stale_grace);
         field("park_after", &J::park_after);

@@ -87,7 +87,7 @@ class RandomModel {
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
         spec.elastic = static_cast<model::Elastic>(rng_.between(0, 1)), spec.pools = texts();
         spec.request = {small(), {large()}, {large()}, {large()}, {}, {}},
-        spec.stale_grace = maybe(duration());
+        spec.stale_grace = maybe(duration()), spec.pause_grace = maybe(duration());
         if (flag()) spec.request.cpu = model::MilliCpu{large()}, spec.request.memory = {large()};
         spec.request.resources = resources();
         spec.node_labels = labels(), spec.node_filter = filter(), spec.tolerations = tolerations(),

@@ -358,11 +358,11 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     read_node_wishes(fields, spec);
     read_companions(problems_, fields, "cpu", spec);
     read_topology(problems_, fields, spec);
-    spec.min_run = fields.duration("min_run");
-    spec.expected_runtime = fields.duration("expected_runtime");
+    for (const model::StatedTime& stated : model::kStatedTimes) {
+        spec.*stated.time = fields.duration(stated.name);
+    }
     spec.elastic = fields.choice("elastic", model::Elastic::Live);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
-    spec.preemption_delay = fields.duration("preemption_delay");
     spec.stale_grace = read_or_never(fields, "stale_grace");
     spec.park_after = read_or_never(fields, "park_after");
     job.created = fields.time("created").value_or(state_.now);

@@ -116,7 +116,7 @@ TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
         "  job_order: age, job_tail: 33}]\n"
         "jobs: [{name: j, project: p, min: 2, preemption_delay: 0, stale_grace: never,\n"
         "        last_pause: 1h, stale_since: 110m, tasks: [{node: n1}]},\n"
-        "       {name: k, project: p, stale_grace: 3m}]");
+        "       {name: k, project: p, stale_grace: 3m, pause_grace: 2m}]");
     const model::Project& project = state.projects.front();
     CHECK(project.preemption_delay == base::Duration{300'000});
     CHECK(project.preempt_min_run == base::Duration{60'000});
@@ -132,6 +132,7 @@ TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
     const auto& other =
         *std::ranges::find(state.jobs, "k", [](const auto& j) { return j.spec.name; });
     CHECK(other.spec.stale_grace == base::Duration{180'000});
+    CHECK(other.spec.pause_grace == base::Duration{120'000});
     CHECK_FALSE(other.spec.preemption_delay.has_value());
     CHECK_FALSE(other.last_pause.has_value());
 }

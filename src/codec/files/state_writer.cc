@@ -257,10 +257,10 @@ class StateWriter {
             json_.key("placement").string(word(spec.placement));
         }
         if (spec.tensor_skew_ppm) raw("tensor_skew", millionths(*spec.tensor_skew_ppm));
-        duration("min_run", spec.min_run);
-        duration("expected_runtime", spec.expected_runtime);
+        for (const model::StatedTime& stated : model::kStatedTimes) {
+            duration(stated.name, spec.*stated.time);
+        }
         if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
-        duration("preemption_delay", spec.preemption_delay);
         or_never("stale_grace", spec.stale_grace);
         or_never("park_after", spec.park_after);
     }
