@@ -190,6 +190,10 @@ Status check_rights(const Entitlement& rights) {
     if (rights.limit != kUnlimited) {
         BERTH_TRY_VOID(within("limit", rights.limit, MilliGpu{0}, kGpusMax));
     }
+    const MilliCpu cpu = rights.cpu_limit.value_or(MilliCpu{0});
+    BERTH_TRY_VOID(within("cpu_limit", cpu, MilliCpu{0}, kCpuLimitMax));
+    const Bytes memory = rights.memory_limit.value_or(Bytes{0});
+    BERTH_TRY_VOID(within("memory_limit", memory, Bytes{0}, kMemoryLimitMax));
     if (rights.weight < 0 || rights.weight > kWeightMax) {
         return refuse("weight", "0 to " + base::format_thousandths(kWeightMax),
                       base::format_thousandths(rights.weight));

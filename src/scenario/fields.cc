@@ -297,6 +297,8 @@ Result<model::Project> read_project(const Command& command, model::Project proje
          }},
         {"quota", into_optional(rights.quota, parse_gpus)},
         {"limit", into(rights.limit, parse_gpus)},
+        {"cpu_limit", into_optional(rights.cpu_limit, parse_cpu)},
+        {"memory_limit", into_optional(rights.memory_limit, base::parse_bytes)},
         {"weight", into(rights.weight, base::parse_thousandths)},
         {"priority", into(rights.priority, parse_int)},
         {"usage",

@@ -47,6 +47,14 @@ MilliGpu free_on(const PoolView& view, NodeId node) {
     return free;
 }
 
+void add_numbers(Verdict& verdict, const Denial& denial) {
+    verdict.used = denial.used;
+    verdict.bound = denial.bound;
+    verdict.host_asks = denial.host.asks;
+    verdict.host_used = denial.host.used;
+    verdict.host_bound = denial.host.bound;
+}
+
 // Why a job waits in one pool although the plan has been enacted. Each step tells its cause and
 // returns true, or leaves the question to the next.
 class Explainer {
@@ -267,7 +275,7 @@ class Explainer {
         if (!denial) return false;
         verdict_.asks = counted_;
         verdict_.scope = view_.cluster.projects()[denial->at.index()].project.name;
-        verdict_.used = denial->used, verdict_.bound = denial->bound;
+        add_numbers(verdict_, *denial);
         if (denial->cause != Cause::SetAsideForFixedQuotas) {
             add_holders(denial->at, denial->cause == Cause::NonPreemptibleQuotaReached);
         }

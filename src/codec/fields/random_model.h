@@ -186,8 +186,9 @@ class RandomModel {
                                               {text(), maybe(text()), maybe(effect())});
     }
     model::Entitlement rights() {
-        model::Entitlement rights;
-        rights.quota = maybe(model::MilliGpu{large()}), rights.limit = {large()};
+        model::Entitlement rights{maybe(model::MilliGpu{large()}), {large()}};
+        rights.cpu_limit = maybe(model::MilliCpu{large()});
+        rights.memory_limit = maybe(model::Bytes{large()});
         rights.weight = large(), rights.usage_ppm = large(), rights.priority = small();
         rights.kind = flag() ? model::QuotaKind::Fixed : model::QuotaKind::Guaranteed;
         return rights;

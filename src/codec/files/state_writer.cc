@@ -18,6 +18,11 @@ using model::JobSpec;
 using model::TaskDescription;
 using model::TaskState;
 
+std::string millionths(std::int64_t amount) {
+    const std::string digits = std::to_string(amount % 1'000'000 + 1'000'000);
+    return std::to_string(amount / 1'000'000) + "." + digits.substr(1);
+}
+
 class StateWriter {
   public:
     explicit StateWriter(std::string& out) : json_(out) {}
@@ -163,18 +168,18 @@ class StateWriter {
         json_.end_object();
     }
 
-    void write(const Entitlement& rights) {
+    // `general`: what would hold if nothing were said.
+    void write(const Entitlement& rights, const Entitlement& general) {
         if (rights.quota) bound("quota", *rights.quota);
         bound("limit", rights.limit);
+        if (rights.cpu_limit) raw("cpu_limit", base::format(*rights.cpu_limit));
+        if (rights.memory_limit) text("memory_limit", base::format(*rights.memory_limit));
+        if (general.cpu_limit && !rights.cpu_limit) text("cpu_limit", "none");
+        if (general.memory_limit && !rights.memory_limit) text("memory_limit", "none");
         raw("weight", base::format_thousandths(rights.weight));
         number("priority", rights.priority);
         json_.key("kind").string(word(rights.kind));
         if (rights.usage_ppm > 0) raw("usage", millionths(rights.usage_ppm));
-    }
-
-    static std::string millionths(std::int64_t amount) {
-        const std::string digits = std::to_string(amount % 1'000'000 + 1'000'000);
-        return std::to_string(amount / 1'000'000) + "." + digits.substr(1);
     }
 
     void write(const model::Project& project) {
@@ -186,12 +191,12 @@ class StateWriter {
         duration("reclaim_min_run", project.reclaim_min_run);
         if (project.job_order) json_.key("job_order").string(word(*project.job_order));
         if (project.job_tail) number("job_tail", *project.job_tail);
-        write(project.rights);
+        write(project.rights, {});
         if (project.pools.empty()) return;
         json_.key("pools").begin_object();
         for (const auto& [pool, rights] : project.pools) {
             json_.text_key(pool).begin_object();
-            write(rights);
+            write(rights, project.rights);
             json_.end_object();
         }
         json_.end_object();

@@ -92,6 +92,8 @@ inline constexpr std::array<Word, model::kCauseCount> kWords<model::Cause>{
     "limit_reached",
     "fixed_quota_reached",
     "non_preemptible_quota_reached",
+    "cpu_limit_reached",
+    "memory_limit_reached",
     "set_aside_for_fixed_quotas",
     "above_fair_share",
     "never_fits_node",
