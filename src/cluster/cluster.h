@@ -142,7 +142,7 @@ class Cluster {
     void change(JobId id, auto&& change), change_loss(JobId id, auto&& change);
     void count_pending(const Job& job, std::int64_t sign);
     void add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign);
-    void add_allocated(const Job& job, MilliGpu amount, std::int64_t sign);
+    void add_allocated(const Job& job, std::span<const TaskPlacement> tasks, std::int64_t sign);
     void set_releasing(Job& job, PlacedTask& task, bool releasing);
     void undo_release(Job& job, const Undo& entry);
     void leave_node(JobId id, NodeId node), vacate(const Job& job, const PlacedTask& task);

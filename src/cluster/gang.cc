@@ -62,6 +62,31 @@ std::size_t group_of(const Shape& shape, int rank) {
     return static_cast<std::size_t>(after - shape.groups.begin()) - 1;
 }
 
+namespace {
+
+HostAsk stated_in(const model::TaskRequest& request) {
+    constexpr std::int64_t kMebibyte = 1 << 20;
+    const std::int64_t memory = request.memory.value_or(model::Bytes{0}).value;
+    return {request.cpu.value_or(model::MilliCpu{0}).value, (memory + kMebibyte - 1) / kMebibyte};
+}
+
+}  // namespace
+
+HostAsk stated_by(const Cluster& cluster, const Job& job, int rank) {
+    return stated_in(cluster.shape(asked_by(cluster, job.shape, rank)).request);
+}
+
+HostAsk stated_together(const Cluster& cluster, const Job& job, int tasks) {
+    const Shape& shape = cluster.shape(job.shape);
+    HostAsk total = stated_in(shape.request) * tasks;
+    if (job.lacking_companions == 0) return total;
+    for (const Companions& kind : shape.companions) {
+        const auto lacking = static_cast<std::int64_t>(free_ranks(kind, job).size());
+        total += stated_in(cluster.shape(kind.shape).request) * lacking;
+    }
+    return total;
+}
+
 std::size_t spare_first(const Shape& shape, int tasks_min,
                         std::span<model::TaskPlacement> running) {
     if (!shape.companions.empty()) {

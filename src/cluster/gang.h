@@ -41,6 +41,11 @@ inline ShapeId asked_by(const Cluster& cluster, ShapeId shape, int rank) {
     return std::ranges::find_if(kinds, [&](const auto& kind) { return kind.has(rank); })->shape;
 }
 
+// The CPU and memory that the task of this rank states; and `tasks` of the job, with all the
+// companions that it lacks. A part of a node that a task takes unasked is not counted.
+HostAsk stated_by(const Cluster& cluster, const Job& job, int rank);
+HostAsk stated_together(const Cluster& cluster, const Job& job, int tasks);
+
 // The pool of a job that has or is given these places; a companion may stand outside of it.
 PoolId pool_of(const Cluster& cluster, const Job& job, std::span<const TaskPlacement> tasks);
 

@@ -3,7 +3,28 @@
 
 #include <algorithm>
 
+#include "model/companions.h"
+
 namespace berth::cluster {
+
+Job job_of(JobId id, const model::JobSpec& spec, TimePoint created) {
+    Job job;
+    job.id = id;
+    job.created = job.waiting_since = created;
+    job.priority = spec.priority;
+    job.tasks_min = job.lacking = spec.tasks_min;
+    job.tasks_max = spec.tasks_max;
+    job.lacking_companions = static_cast<std::int16_t>(model::companions(spec));
+    job.preemptible = spec.preemptible;
+    job.kind = spec.kind;
+    job.restart_cost = spec.restart_cost;
+    job.expected_runtime = spec.expected_runtime.value_or(model::Duration{0});
+    job.min_run = spec.min_run.value_or(kOfProject);
+    job.elastic = spec.elastic;
+    job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
+    job.pause_grace = spec.pause_grace;
+    return job;
+}
 
 int Job::declared_minutes() const {
     if (expected_runtime == model::Duration{0}) return 0;

@@ -78,6 +78,7 @@ struct Job {
     Attained attained;
     TimePoint last_pause;             // when it was last asked to leave
     model::Duration preemption_delay = kOfProject;
+    std::optional<model::Duration> pause_grace;  // none = the policy's
 
     bool is_releasing() const { return std::cmp_less(active + companions, placed.size()); }
     bool is_companion(int task) const { return task >= tasks_max; }  // by its rank
@@ -125,6 +126,9 @@ struct Job {
     MilliGpu held(Leaving leaving = Leaving::Counted) const;
     Ranks free_ranks(int count) const;  // without a place, lowest first, at most so many
 };
+
+// As it is before it stands anywhere, but for its project and its shape.
+Job job_of(JobId id, const model::JobSpec& spec, TimePoint created);
 
 using Jobs = base::PagedMap<JobId, Job>;
 

@@ -14,11 +14,18 @@
 namespace berth::cluster {
 namespace {
 
-MilliGpu counted(const Cluster& cluster, std::span<const TaskPlacement> tasks) {
-    MilliGpu total{0};
-    for (const TaskPlacement& task : tasks) total += cluster.counted(task);
-    return total;
+// What tasks of the job count for.
+Usage usage_of(const Cluster& cluster, const Job& job, std::span<const TaskPlacement> tasks) {
+    Usage usage;
+    for (const TaskPlacement& task : tasks) {
+        usage.allocated += cluster.counted(task);
+        usage.host += stated_by(cluster, job, task.task);
+    }
+    if (!job.preemptible) usage.not_preemptible = usage.allocated;
+    return usage;
 }
+
+std::span<const TaskPlacement> single(const TaskPlacement& task) { return {&task, 1}; }
 
 // Which ranks of a gang are meant; asked once for each of its tasks.
 class RankSet {
@@ -114,6 +121,7 @@ void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std
         usage.allocated += amount.allocated * sign;
         usage.not_preemptible += amount.not_preemptible * sign;
         usage.pending += amount.pending * sign;
+        usage.host += amount.host * sign;
     }
 }
 
@@ -130,15 +138,15 @@ void Cluster::recount() {
     for (const auto& [id, job] : jobs_) {
         count_pending(job, +1);
         for (const PlacedTask& task : job.placed) {
-            if (!task.is_releasing) add_allocated(job, counted(task.place), +1);
+            if (!task.is_releasing) add_allocated(job, single(task.place), +1);
         }
-        if (job.hold) add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
+        if (job.hold) add_allocated(job, job.hold->tasks, +1);
     }
 }
 
-void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) {
-    const MilliGpu not_preemptible = job.preemptible ? MilliGpu{0} : amount;
-    add_usage(job.pool, job.project, {amount, not_preemptible, {}}, sign);
+void Cluster::add_allocated(const Job& job, std::span<const TaskPlacement> tasks,
+                            std::int64_t sign) {
+    add_usage(job.pool, job.project, usage_of(*this, job, tasks), sign);
 }
 
 std::span<const PoolId> Cluster::pools_wanted(const Job& job) const {
@@ -152,7 +160,7 @@ void Cluster::count_pending(const Job& job, std::int64_t sign) {
     const int missing = job.most_tasks() - job.active - held;
     if (missing <= 0) return;
     for (const PoolId pool : pools_wanted(job)) {
-        add_usage(pool, job.project, {{}, {}, demand(job.shape, pool) * missing}, sign);
+        add_usage(pool, job.project, {{}, {}, demand(job.shape, pool) * missing, {}}, sign);
     }
 }
 
@@ -247,21 +255,8 @@ void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
                       const Origin& origin) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not arrive inside a trial");
-    Job job;
-    job.id = id;
-    job.created = job.waiting_since = created;
+    Job job = job_of(id, spec, created);
     job.project = find_project(spec.project);
-    job.priority = spec.priority;
-    job.tasks_min = job.lacking = spec.tasks_min;
-    job.tasks_max = spec.tasks_max;
-    job.lacking_companions = static_cast<std::int16_t>(model::companions(spec));
-    job.preemptible = spec.preemptible;
-    job.kind = spec.kind;
-    job.restart_cost = spec.restart_cost;
-    job.expected_runtime = spec.expected_runtime.value_or(model::Duration{0});
-    job.min_run = spec.min_run.value_or(kOfProject);
-    job.elastic = spec.elastic;
-    job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
     Shape shape{model::asked(spec), spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
@@ -294,17 +289,17 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
     other.request = request;
     const ShapeId shape = intern(std::move(other));
     change(id, [&](Job& job) {
+        for (const PlacedTask& task : job.placed) add_allocated(job, single(task.place), -1);
         const ShapeId before = std::exchange(job.shape, shape);
         for (PlacedTask& task : job.placed) {
             BERTH_CHECK(!task.is_releasing, "a task that leaves stays what it is");
             const int rank = task.place.task;
-            add_allocated(job, counted(task.place), -1);
             change_task(before, task.place, Use::Used, -1);
             touch(task.place.node);
             task.place = task_on(shape, task.place.node, task.place.gpu_mask);
             task.place.task = rank;
             change_task(shape, task.place, Use::Used, +1);
-            add_allocated(job, counted(task.place), +1);
+            add_allocated(job, single(task.place), +1);
         }
     });
 }
@@ -344,7 +339,7 @@ void Cluster::remove_job(JobId id) {
         for (const TaskPlacement& task : job.hold->tasks) {
             change_task(job.shape, task, Use::Held, -1);
         }
-        add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
+        add_allocated(job, job.hold->tasks, -1);
         holders_.erase(id);
     }
     history_.stale.erase(id);
@@ -425,7 +420,7 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
 void Cluster::vacate(const Job& job, const PlacedTask& task) {
     leave_node(job.id, task.place.node);
     change_task(job.shape, task.place, task.is_releasing ? Use::Releasing : Use::Used, -1);
-    if (!task.is_releasing) add_allocated(job, counted(task.place), -1);
+    if (!task.is_releasing) add_allocated(job, single(task.place), -1);
 }
 
 namespace {
@@ -459,7 +454,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
             touch(task.node);
             count_running(job, task, +1);
         }
-        add_allocated(job, cluster::counted(*this, tasks), +1);
+        add_allocated(job, tasks, +1);
     });
     record(undo);
     settle_others();
@@ -495,7 +490,7 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     // Freed before taken again, so that no GPU is counted twice on the way.
     change_task(job.shape, task.place, releasing ? Use::Used : Use::Releasing, -1);
     change_task(job.shape, task.place, releasing ? Use::Releasing : Use::Used, +1);
-    add_allocated(job, counted(task.place), -sign);
+    add_allocated(job, single(task.place), -sign);
     count_running(job, task.place, releasing ? -1 : +1);
     task.is_releasing = releasing;
     touch(task.place.node);
@@ -517,7 +512,7 @@ void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, 
             task = with_memory(*this, task);
             change_task(job.shape, task, Use::Held, +1);
         }
-        add_allocated(job, cluster::counted(*this, hold.tasks), +1);
+        add_allocated(job, hold.tasks, +1);
     });
     record(undo);
     settle_others();
@@ -530,7 +525,7 @@ void Cluster::drop_hold(JobId id) {
             change_task(job.shape, task, Use::Held, -1);
             note_work(task.node);  // other capacity than GPUs may be free, too
         }
-        add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
+        add_allocated(job, job.hold->tasks, -1);
         open_trials_ > 0 ? undo_.holds.push_back(std::move(*job.hold))
                          : undo_.spare.push_back(std::move(job.hold->tasks));
         job.hold.reset();
@@ -554,7 +549,7 @@ void Cluster::undo(const Undo& entry) {
                 for (std::size_t i = 0; i < entry.count; ++i) {
                     change_task(job.shape, job.placed.back().place, Use::Used, -1);
                     leave_node(job.id, job.placed.back().place.node);
-                    add_allocated(job, counted(job.placed.back().place), -1);
+                    add_allocated(job, single(job.placed.back().place), -1);
                     count_running(job, job.placed.back().place, -1);
                     job.placed.pop_back();
                 }
@@ -567,7 +562,7 @@ void Cluster::undo(const Undo& entry) {
                     change_task(job.shape, task, Use::Held, -1);
                     note_work(task.node);
                 }
-                add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
+                add_allocated(job, job.hold->tasks, -1);
                 undo_.spare.push_back(std::move(job.hold->tasks));
                 job.hold.reset();
                 job.pool = entry.pool;
@@ -579,7 +574,7 @@ void Cluster::undo(const Undo& entry) {
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_task(job.shape, task, Use::Held, +1);
                 }
-                add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
+                add_allocated(job, job.hold->tasks, +1);
                 break;
             case Undo::What::Take:
             case Undo::What::GiveBack:

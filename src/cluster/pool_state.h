@@ -18,11 +18,25 @@ namespace berth::cluster {
 
 inline constexpr ProjectId kRoot{0};
 
+// CPU and host memory, in milli-cores and whole MiB, so that sums have room.
+struct HostAsk {
+    std::int64_t cpu = 0;
+    std::int64_t mebibytes = 0;
+
+    bool operator==(const HostAsk&) const = default;
+    HostAsk operator*(std::int64_t factor) const { return {cpu * factor, mebibytes * factor}; }
+    void operator+=(const HostAsk& other) {
+        cpu += other.cpu;
+        mebibytes += other.mebibytes;
+    }
+};
+
 // What a tree node holds and wants in one pool, its subtree included, as GPUs count there.
 struct Usage {
     MilliGpu allocated{0};  // running or promised
     MilliGpu not_preemptible{0};  // the part of it that cannot be paused
     MilliGpu pending{0};  // wanted on top, by jobs that may run
+    HostAsk host{};  // asked for by tasks that run or are promised a place
 
     bool operator==(const Usage&) const = default;
 };
@@ -59,6 +73,7 @@ struct PoolState {
     std::vector<Claim> claims;  // by project
     int cpu_only_victims = 0;  // of all claims
     bool has_fixed_quota = false;  // anybody's
+    bool has_host_limit = false;  // of CPU or memory, any project
 
     model::Pool description() const { return {name, labels, exchange, spares}; }
     bool has_kind(std::size_t kind) const {

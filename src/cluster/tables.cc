@@ -310,12 +310,22 @@ void Cluster::remove_project(ProjectId id) {
     resolve_claims();
 }
 
+namespace {
+
+void note_kinds_of_rights(PoolState& pool) {
+    pool.has_fixed_quota = pool.has_host_limit = false;
+    for (const Claim& claim : pool.claims) {
+        pool.has_fixed_quota |= claim.rights.kind == model::QuotaKind::Fixed;
+        pool.has_host_limit |= claim.rights.cpu_limit || claim.rights.memory_limit;
+    }
+}
+
+}  // namespace
+
 void Cluster::resolve_claims() {
     for (PoolState& pool : pools_) {
         resolve_quota(pool, kRoot);
-        pool.has_fixed_quota = std::ranges::any_of(pool.claims, [](const Claim& claim) {
-            return claim.rights.kind == model::QuotaKind::Fixed;
-        });
+        note_kinds_of_rights(pool);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "cluster/gang.h"
 #include "model/fields/job_fields.h"
 #include "scheduling/explain.h"
 
@@ -58,6 +59,27 @@ void write_key(std::string& key, const model::JobSpec& spec) {
     });
 }
 
+// Whether it would be above a limit of CPU or memory although nothing else ran.
+bool above_host_limit(const cluster::Claim& claim, const cluster::HostAsk& asks, Verdict& verdict) {
+    const auto& cpu = claim.rights.cpu_limit;
+    const auto& memory = claim.rights.memory_limit;
+    const std::int64_t bytes = asks.mebibytes << 20;
+    if (cpu && asks.cpu > cpu->value) {
+        verdict.because(Cause::CpuLimitReached);
+        verdict.host_asks = asks.cpu;
+        verdict.host_used = claim.usage.host.cpu;
+        verdict.host_bound = cpu->value;
+    } else if (memory && bytes > memory->value) {
+        verdict.because(Cause::MemoryLimitReached);
+        verdict.host_asks = bytes;
+        verdict.host_used = claim.usage.host.mebibytes << 20;
+        verdict.host_bound = memory->value;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 // The bound of the project, or of one above it, that the request alone exceeds.
 std::optional<Verdict> above_bounds(const Cluster& cluster, const cluster::Job& job,
                                     Verdict verdict) {
@@ -66,6 +88,11 @@ std::optional<Verdict> above_bounds(const Cluster& cluster, const cluster::Job& 
     for (base::ProjectId at = job.project; at != cluster::kRoot;
          at = cluster.projects()[at.index()].parent) {
         const cluster::Claim& claim = cluster.claim(pool, at);
+        if (above_host_limit(claim, cluster::stated_together(cluster, job, job.tasks_min),
+                             verdict)) {
+            verdict.scope = cluster.projects()[at.index()].project.name;
+            return verdict;
+        }
         const bool above_quota = !job.preemptible && asks > claim.quota;
         if (asks <= claim.limit && !above_quota) continue;
         const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;

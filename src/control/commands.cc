@@ -245,6 +245,7 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
     if (room_.shortage()) return tell(tl::unexpected(Refusal{room_.refusal(), {}}));
     const model::JobId id{state_.last_job.value + 1};
     lifecycle::fill_in(submission.spec, policy_);
+    if (const auto grace = model::own_grace(submission.launch)) submission.spec.pause_grace = grace;
     model::JobSubmitted submitted{id, std::move(submission.spec), submission.launch.user,
                                   command_text(submission.launch.command), submission.key};
     if (const auto possible = lifecycle::check(state_, submitted); !possible) {

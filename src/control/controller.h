@@ -100,8 +100,6 @@ class Controller final : public ports::LauncherListener {
     // What the machine lacks for the processes of a job that starts; empty = nothing.
     std::string lack_of_start(const model::JobRecord& job) const;
     Outlook outlook(const model::Submission& submission);
-    // How long the job may take to save when it is asked to stop.
-    base::Duration grace_of(const model::LaunchSpec& launch) const;
 
   private:
     // A fact, which waits where it cannot be written down.
@@ -154,7 +152,7 @@ class Controller final : public ports::LauncherListener {
     void run_effects(const Transaction& transaction);
     void launch(const Transaction& transaction, model::JobId job);
     base::Duration grace_for(const Transaction& transaction, model::JobId job,
-                             std::optional<base::Duration> wanted);
+                             std::optional<base::Duration> wanted = {});
 
     // recovery.cc
     base::Status replay();

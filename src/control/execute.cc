@@ -69,7 +69,7 @@ void Controller::execute(Transaction& transaction, const model::Plan& plan) {
 void Controller::stop_to_resize(Transaction& transaction, model::JobId id) {
     if (stopping_.contains(id)) return;  // asked before, for another change
     const model::JobRecord& job = *transaction.find(id);
-    request_stop(transaction, job, ports::StopReason::Restart, grace_for(transaction, id, {}));
+    request_stop(transaction, job, ports::StopReason::Restart, grace_for(transaction, id));
 }
 
 // Two jobs can each need a part of the same victim; it is asked once. A job's own grace counts.
@@ -77,25 +77,20 @@ void Controller::execute(Transaction& transaction, model::PauseRequested request
                          ports::StopReason reason) {
     const model::JobRecord* job = transaction.find(request.job);
     if (job->state == model::JobState::Pausing) return;
-    const base::Duration grace = grace_for(transaction, request.job, {});
+    const base::Duration grace = grace_for(transaction, request.job);
     request.deadline = transaction.now() + grace;
     transaction.note(std::move(request), kScheduler);
     request_stop(transaction, *job, reason, grace);
 }
 
-base::Duration Controller::grace_of(const model::LaunchSpec& launch) const {
-    if (launch.pause.signal == "none") return base::Duration{0};
-    // The log may hold a job of a version that took more.
-    return std::clamp(launch.pause.grace.value_or(policy_.pause_grace), base::Duration{0},
-                      model::kPauseGraceMax);
-}
-
 base::Duration Controller::grace_for(const Transaction& transaction, model::JobId job,
                                      std::optional<base::Duration> wanted) {
     if (wanted) return *wanted;
-    if (const model::LaunchSpec* launch = transaction.launch_of(job)) return grace_of(*launch);
+    if (const auto own = transaction.find(job)->spec.pause_grace) return *own;
+    // In the log of an earlier version only the launch says it.
     const auto stored = ports_.store.launch_of(job);
-    return stored ? grace_of(*stored) : policy_.pause_grace;
+    const auto own = stored ? model::own_grace(*stored) : std::nullopt;
+    return own.value_or(policy_.pause_grace);
 }
 
 // Processes that do not know all tasks, or keep only some of them, cannot continue as they are.
@@ -148,7 +143,9 @@ void Controller::launch(const Transaction& transaction, model::JobId id) {
     if (job == nullptr || job->tasks.empty()) return;
     const auto give = [&](ports::LaunchOrder order) {
         order.log = lifecycle::incarnation_of(state_, *job);
-        order.grace = grace_of(order.spec);
+        const auto own =
+            job->spec.pause_grace ? job->spec.pause_grace : model::own_grace(order.spec);
+        order.grace = own.value_or(policy_.pause_grace);
         job->frozen.empty() ? ports_.launcher.start(order) : ports_.launcher.resume(order);
     };
     const model::GpuProfile* known = state_.profiles.of(*job);

@@ -203,7 +203,7 @@ void Controller::on_escaped(ports::AttemptId attempt, const std::string& detail)
             transaction.say(attempt, what + policy);
         }
         if (!ends) return;
-        const base::Duration grace = grace_for(transaction, job->id, {});
+        const base::Duration grace = grace_for(transaction, job->id);
         transaction.note(model::CancelRequested{job->id, transaction.now() + grace, what + policy},
                          kMachine);
         request_stop(transaction, *job, ports::StopReason::Cancel, grace);

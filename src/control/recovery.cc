@@ -82,9 +82,10 @@ void Controller::take_up_attempts() {
     for (const auto& [id, job] : state_.jobs) {
         const bool pauses = job.state == model::JobState::Pausing || job.is_resizing();
         if (!pauses && job.state != model::JobState::Cancelling) continue;
-        const model::TimePoint deadline = !job.releasing.empty() && pauses && job.last_pause
-                                              ? job.last_pause->deadline
-                                              : now + policy_.pause_grace;
+        const model::TimePoint deadline =
+            !job.releasing.empty() && pauses && job.last_pause
+                ? job.last_pause->deadline
+                : now + job.spec.pause_grace.value_or(policy_.pause_grace);
         const base::Duration grace = std::max(deadline - now, base::Duration{0});
         // One that is promised another place moves there.
         const bool restarts = job.is_resizing() || !job.is_of_one_piece() || !job.hold.empty();

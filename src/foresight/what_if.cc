@@ -133,6 +133,10 @@ class Fates {
             }
             fates_[pause.job] = std::move(fate);
         }
+        for (const model::Move& move : plan_.moves) {
+            fates_[move.job] = {
+                .fate = Fate::Moves, .tasks = move.tasks, .beneficiary = move.beneficiary};
+        }
     }
 
     const std::map<JobId, JobFate>& all() const { return fates_; }

@@ -39,6 +39,15 @@ MilliGpu share_in(const model::GpuPart& left, const model::GpuPart& all) {
     return std::min(left.compute, model::part_rounded_down(left.memory, all.memory));
 }
 
+// By the exchange weight of its node's model.
+MilliGpu counted(const Cluster& cluster, const TaskPlacement& task) {
+    const model::Node& node = cluster.description(task.node);
+    const auto& exchange = cluster.pool(cluster.nodes()[task.node.index()].pool).exchange;
+    const auto weight = exchange.find(node.gpu_model);
+    const std::int64_t gpus = task.gpus().value;
+    return {gpus * (weight == exchange.end() ? 1000 : weight->second) / 1000};
+}
+
 class Audit {
   public:
     explicit Audit(const Cluster& cluster) : cluster_(cluster) {
@@ -120,47 +129,42 @@ class Audit {
             usage.allocated += amount.allocated;
             usage.not_preemptible += amount.not_preemptible;
             usage.pending += amount.pending;
+            usage.host += amount.host;
         }
-    }
-
-    // By the exchange weight of its node's model.
-    MilliGpu counted(const TaskPlacement& task) const {
-        const model::Node& node = cluster_.description(task.node);
-        const auto& exchange = cluster_.pool(cluster_.nodes()[task.node.index()].pool).exchange;
-        const auto weight = exchange.find(node.gpu_model);
-        const std::int64_t gpus = task.gpus().value;
-        return {gpus * (weight == exchange.end() ? 1000 : weight->second) / 1000};
     }
 
     void count(const Job& job) {
         if (const cluster::Stay kept = job.kept(); kept.node.is_valid()) {
             hosts_[kept.node.index()].second.used += kept.memory();
         }
-        MilliGpu allocated{0};
+        cluster::Usage usage;
+        const auto use = [&](const TaskPlacement& task) {
+            usage.allocated += counted(cluster_, task);
+            usage.host += cluster::stated_by(cluster_, job, task.task);
+        };
         int active = 0;
         int companions = 0;
         for (const cluster::PlacedTask& task : job.placed) {
             add(job, task.place, task.is_releasing ? &GpuSum::releasing : &GpuSum::used);
             if (task.is_releasing) continue;
-            allocated += counted(task.place);
+            use(task.place);
             ++(job.is_companion(task.place.task) ? companions : active);
         }
         int held = 0;
         for (const TaskPlacement& task :
              job.hold ? job.hold->tasks : std::vector<TaskPlacement>{}) {
             add(job, task, &GpuSum::held);
-            allocated += counted(task);
+            use(task);
             held += job.is_companion(task.task) ? 0 : 1;
         }
         if (active != job.active || companions != job.companions)
             report("job " + std::to_string(job.id.value) + ": active count");
-        if (allocated > MilliGpu{0}) {
-            credit(job, job.pool, {allocated, job.preemptible ? MilliGpu{0} : allocated, {}});
-        }
+        if (!job.preemptible) usage.not_preemptible = usage.allocated;
+        if (usage != cluster::Usage{}) credit(job, job.pool, usage);
         const int missing = job.most_tasks() - active - held;
         if (!job.may_run || missing <= 0) return;
         for (const base::PoolId pool : cluster_.pools_wanted(job)) {
-            credit(job, pool, {{}, {}, cluster_.demand(job.shape, pool) * missing});
+            credit(job, pool, {{}, {}, cluster_.demand(job.shape, pool) * missing, {}});
         }
     }
 

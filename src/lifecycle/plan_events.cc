@@ -8,6 +8,9 @@ namespace berth::lifecycle {
 
 std::vector<model::EventBody> events_of(const State& state, const model::Plan& plan,
                                         const model::Policy& policy, model::TimePoint now) {
+    const auto killed_at = [&](model::JobId job) {
+        return now + state.jobs.at(job).spec.pause_grace.value_or(policy.pause_grace);
+    };
     std::vector<model::EventBody> events;
     events.reserve(plan.dropped.size() + plan.pauses.size() + 2 * plan.moves.size() +
                    plan.starts.size() + plan.reservations.size());
@@ -19,15 +22,15 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
     }
     for (const model::Pause& pause : plan.pauses) {
         events.emplace_back(model::PauseRequested{pause.job, pause.rule, pause.beneficiary,
-                                                  pause.cost, now + policy.pause_grace,
-                                                  pause.whole_job, pause.tasks, pause.is_wasteful});
+                                                  pause.cost, killed_at(pause.job), pause.whole_job,
+                                                  pause.tasks, pause.is_wasteful});
     }
     for (const model::Move& move : plan.moves) {
         events.emplace_back(model::PauseRequested{move.job,
                                                   move.rule,
                                                   move.beneficiary,
                                                   move.cost,
-                                                  now + policy.pause_grace,
+                                                  killed_at(move.job),
                                                   true,
                                                   {},
                                                   move.is_wasteful});

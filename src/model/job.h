@@ -143,6 +143,7 @@ struct JobSpec {
     // How long it may stay below its minimum (rule R10); none = the policy's, negative = for ever.
     std::optional<Duration> stale_grace;
     Duration restart_cost{0};  // measured or declared: what one pause costs each GPU
+    std::optional<Duration> pause_grace;  // to save when it is asked to leave; none = the policy's
     // Without a call to its GPUs for this time it is parked (docs/adr/0020); negative = never.
     std::optional<Duration> park_after;
 

@@ -3,11 +3,13 @@
 // What a machine must know to run a job's command. The core never looks at this.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/job.h"
+#include "model/policy.h"
 
 namespace berth::model {
 
@@ -27,5 +29,13 @@ struct LaunchSpec {
     bool attached = false;                 // do not exec before a client has attached
     std::string user;                      // who submitted
 };
+
+// How long the job may take to save when it is asked to stop; none = as the policy says.
+inline std::optional<Duration> own_grace(const LaunchSpec& launch) {
+    if (launch.pause.signal == "none") return Duration{0};
+    if (!launch.pause.grace) return {};
+    // The log may hold a job of a version that took more.
+    return std::clamp(*launch.pause.grace, Duration{0}, kPauseGraceMax);
+}
 
 }  // namespace berth::model

@@ -216,7 +216,8 @@ Status check_field(const JobField& field, const T& value) {
     if constexpr (std::is_same_v<T, std::optional<std::int64_t>>) return check_part(name, value);
     if constexpr (std::is_same_v<T, Duration>) return within(name, value, Duration{0}, kTimeMax);
     if constexpr (std::is_same_v<T, std::optional<Duration>>) {
-        return field.besides.or_never ? time_or_never(name, value) : up_to(name, value, kTimeMax);
+        return field.besides.or_never ? time_or_never(name, value)
+                                      : up_to(name, value, field.besides.most);
     }
     if constexpr (std::is_same_v<T, int>) {
         if (field.doors != kNoDoor) return within(name, value, -kPriorityMax, kPriorityMax);
@@ -230,6 +231,10 @@ Status check_rights(const Entitlement& rights) {
     if (rights.limit != kUnlimited) {
         BERTH_TRY_VOID(within("limit", rights.limit, MilliGpu{0}, kGpusMax));
     }
+    const MilliCpu cpu = rights.cpu_limit.value_or(MilliCpu{0});
+    BERTH_TRY_VOID(within("cpu_limit", cpu, MilliCpu{0}, kCpuLimitMax));
+    const Bytes memory = rights.memory_limit.value_or(Bytes{0});
+    BERTH_TRY_VOID(within("memory_limit", memory, Bytes{0}, kMemoryLimitMax));
     if (rights.weight < 0 || rights.weight > kWeightMax) {
         return refuse("weight", "0 to " + base::format_thousandths(kWeightMax),
                       base::format_thousandths(rights.weight));

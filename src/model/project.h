@@ -26,6 +26,9 @@ inline constexpr MilliGpu kUnlimited{INT64_C(1) << 60};
 struct Entitlement {
     std::optional<MilliGpu> quota;      // deserved; none = sum of the children's, 0 for a leaf
     MilliGpu limit = kUnlimited;        // never exceeded by the subtree
+    // Nor are these, by the CPU and memory that its tasks ask for; none = no limit.
+    std::optional<MilliCpu> cpu_limit = {};
+    std::optional<Bytes> memory_limit = {};
     std::int64_t weight = 1000;         // share of the surplus, in thousandths
     int priority = 100;                 // higher is offered the surplus first
     QuotaKind kind = QuotaKind::Guaranteed;

@@ -26,7 +26,9 @@ Reason reason_of(Cause cause) {
         case Cause::PromiseUsedByOthers: return Reason::WaitingForPause;
         case Cause::LimitReached:
         case Cause::FixedQuotaReached:
-        case Cause::NonPreemptibleQuotaReached: return Reason::QuotaHard;
+        case Cause::NonPreemptibleQuotaReached:
+        case Cause::CpuLimitReached:
+        case Cause::MemoryLimitReached: return Reason::QuotaHard;
         case Cause::SetAsideForFixedQuotas:
         case Cause::AboveFairShare: return Reason::QuotaFair;
         case Cause::NeverFitsNode:

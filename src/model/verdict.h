@@ -61,6 +61,8 @@ enum class Cause : std::uint8_t {
     LimitReached,
     FixedQuotaReached,
     NonPreemptibleQuotaReached,
+    CpuLimitReached,
+    MemoryLimitReached,
     SetAsideForFixedQuotas,
     AboveFairShare,
     // The empty pool.
@@ -122,6 +124,10 @@ struct Verdict {
     Bytes memory_asked{0};
     MilliGpu compute_left{0};
     Bytes memory_left{0};
+    // Where a limit of CPU or memory decided, as `asks`, `used` and `bound`: milli-cores or bytes.
+    std::int64_t host_asks = 0;
+    std::int64_t host_used = 0;
+    std::int64_t host_bound = 0;
     std::string scope;  // the project, department, domain or node that decided
     std::string what = {};  // the resource, label, taint or level meant
     std::string group = {};  // of the tasks meant, when it is not the whole gang

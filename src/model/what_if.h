@@ -43,6 +43,7 @@ enum class Fate {
     Promised,  // starts on `tasks` when they have been left
     Pauses,  // leaves `tasks` for the job `beneficiary`
     Shrinks,  // by `tasks`, for the job `beneficiary`
+    Moves,  // leaves its GPUs for the job `beneficiary`, and starts again on `tasks`
     Waits,  // `why` says why, `reason` is of the closed list
 };
 

@@ -37,6 +37,9 @@ std::string value(const std::string& key, const lifecycle::State& state, const V
     if (key == "capacity") return base::format(verdict.capacity);
     if (key == "used") return base::format(verdict.used);
     if (key == "bound") return base::format(verdict.bound);
+    if (key == "host_asks") return std::to_string(verdict.host_asks);
+    if (key == "host_used") return std::to_string(verdict.host_used);
+    if (key == "host_bound") return std::to_string(verdict.host_bound);
     if (key == "tasks_asked") return std::to_string(verdict.tasks_asked);
     if (key == "tasks_fit") return std::to_string(verdict.tasks_fit);
     if (key == "largest_free") return base::format(verdict.largest_free);

@@ -13,7 +13,7 @@ using cluster::Job;
 using model::Rule;
 
 bool may_have(Decision& decision, const PoolView& view, const Job& job) {
-    if (job.ask() == 0) return true;  // companions alone
+    if (job.ask() == 0) return !quota_gate(view, job, {});  // companions alone
     return !decision.bookings(view).keep_share_from(job) &&
            !quota_gate(view, job, ask_gpus(view, job, job.ask()));
 }

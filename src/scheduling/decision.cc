@@ -2,6 +2,7 @@
 #include "scheduling/decision.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "scheduling/place.h"
 
@@ -86,9 +87,26 @@ void Decision::start_from_hold(JobId job) {
 
 void Decision::reserve(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
     winners_.insert(job);
-    cluster_.hold(job, pool, tasks, hold_until(), rule);
-    add(plan_.reservations, {job, rule, {tasks.begin(), tasks.end()}, hold_until()});
-    wake_at(hold_until());
+    const TimePoint deadline = hold_until(job, tasks);
+    cluster_.hold(job, pool, tasks, deadline, rule);
+    add(plan_.reservations, {job, rule, {tasks.begin(), tasks.end()}, deadline});
+    wake_at(deadline);
+}
+
+TimePoint Decision::hold_until(JobId job, std::span<const TaskPlacement> tasks) const {
+    model::Duration longest{0};
+    const auto wait_for = [&](JobId id) {
+        const cluster::Job& leaver = cluster_.job(id);
+        if (!leaver.is_releasing()) return;
+        longest = std::max(longest, leaver.pause_grace.value_or(policy_.pause_grace));
+    };
+    wait_for(job);
+    NodeId looked_at;
+    for (const TaskPlacement& task : tasks) {
+        if (std::exchange(looked_at, task.node) == task.node) continue;
+        std::ranges::for_each(cluster_.jobs_on(task.node), wait_for);
+    }
+    return now_ + longest + policy_.hold;
 }
 
 void Decision::drop_hold(JobId job) {
@@ -132,14 +150,15 @@ void Decision::move(std::span<const model::Move> moves, PoolId pool) {
         cluster_.release(move.job, cluster_.job(move.job).ranks());
     }
     for (const model::Move& move : moves) {
-        cluster_.hold(move.job, pool, move.tasks, hold_until(), move.rule);
+        const TimePoint deadline = hold_until(move.job, move.tasks);
+        cluster_.hold(move.job, pool, move.tasks, deadline, move.rule);
         winners_.insert(move.job);
         moved_.insert(move.job);
         plan_.moves.push_back(move);
-        plan_.moves.back().deadline = hold_until();
+        plan_.moves.back().deadline = deadline;
         views_[pool.index()].wasted_gpu_ms += move.cost.unsaved_gpu_ms;
+        wake_at(deadline);
     }
-    wake_at(hold_until());
 }
 
 void Decision::move_instead(JobId job, PoolId pool, std::span<const TaskPlacement> tasks) {

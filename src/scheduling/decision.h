@@ -89,7 +89,8 @@ class Decision {
     bool frees_gpus() const { return !plan_.pauses.empty() || !plan_.moves.empty(); }
 
   private:
-    TimePoint hold_until() const { return now_ + policy_.pause_grace + policy_.hold; }
+    // Until all have left that leave where the job is to start, and itself where it moves.
+    TimePoint hold_until(JobId job, std::span<const model::TaskPlacement> tasks) const;
 
     static constexpr std::size_t kPools = 4;  // more of them need memory of their own
 

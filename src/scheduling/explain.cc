@@ -47,6 +47,14 @@ MilliGpu free_on(const PoolView& view, NodeId node) {
     return free;
 }
 
+void add_numbers(Verdict& verdict, const Denial& denial) {
+    verdict.used = denial.used;
+    verdict.bound = denial.bound;
+    verdict.host_asks = denial.host.asks;
+    verdict.host_used = denial.host.used;
+    verdict.host_bound = denial.host.bound;
+}
+
 // Why a job waits in one pool although the plan has been enacted. Each step tells its cause and
 // returns true, or leaves the question to the next.
 class Explainer {
@@ -267,7 +275,7 @@ class Explainer {
         if (!denial) return false;
         verdict_.asks = counted_;
         verdict_.scope = view_.cluster.projects()[denial->at.index()].project.name;
-        verdict_.used = denial->used, verdict_.bound = denial->bound;
+        add_numbers(verdict_, *denial);
         if (denial->cause != Cause::SetAsideForFixedQuotas) {
             add_holders(denial->at, denial->cause == Cause::NonPreemptibleQuotaReached);
         }
@@ -470,7 +478,7 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
         before[cluster.job(pause.job).pool.index()].wasted_gpu_ms += pause.cost.unsaved_gpu_ms;
     }
     const cluster::Trial trial(cluster);
-    carry_out(cluster, plan, TimePoint{});
+    carry_out(cluster, plan, Reservations::Made);
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         // Told of the first pool it names that could ever take it, else of the first.

@@ -39,6 +39,10 @@ constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentenc
     {Cause::NonPreemptibleQuotaReached,
      "{scope} uses {used} of the quota of {bound GPUs} that work which cannot be paused may take, "
      "this asks {asks} more"},
+    {Cause::CpuLimitReached,
+     "{scope} uses {host used} of its limit of {host bound} CPUs, this asks {host asks} more"},
+    {Cause::MemoryLimitReached,
+     "{scope} uses {host used} of its limit of {host bound} of memory, this asks {host asks} more"},
     {Cause::SetAsideForFixedQuotas,
      "{used} of {capacity} set aside for fixed quotas such as that of {scope}, {bound} may be "
      "lent, this asks {asks}"},
@@ -169,6 +173,12 @@ std::string apart_text(const Verdict& verdict) {
 
 std::string are(bool is_one) { return is_one ? "is" : "are"; }
 
+// "4" cores, "16G" of memory.
+std::string host_text(const Verdict& verdict, std::int64_t amount) {
+    return verdict.cause == Cause::CpuLimitReached ? format(model::MilliCpu{amount})
+                                                   : format(model::Bytes{amount});
+}
+
 // What a verdict says itself; nothing for parts that are put together.
 std::optional<std::string> said_part(const Verdict& verdict, std::string_view name) {
     if (name == "scope") return verdict.scope;
@@ -183,6 +193,9 @@ std::optional<std::string> said_part(const Verdict& verdict, std::string_view na
     if (name == "used are") return are(verdict.used <= base::kWholeGpu);
     if (name == "bound") return format(verdict.bound);
     if (name == "bound GPUs") return format_gpus(verdict.bound);
+    if (name == "host asks") return host_text(verdict, verdict.host_asks);
+    if (name == "host used") return host_text(verdict, verdict.host_used);
+    if (name == "host bound") return host_text(verdict, verdict.host_bound);
     if (name == "idle") return format(verdict.idle);
     if (name == "capacity") return format(verdict.capacity);
     if (name == "position") return std::to_string(verdict.position);

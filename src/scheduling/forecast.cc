@@ -31,7 +31,7 @@ class Future {
         : cluster_(std::move(cluster)), policy_(policy), now_(now), pace_(pace) {
         for (const auto& [id, job] : cluster_.jobs()) {
             if (job.active > 0) end_in(id, pace.work(id));
-            if (job.is_releasing()) leaving_.insert({now + pace.pause, id});
+            if (job.is_releasing()) leaving_.insert({left_at(job), id});
         }
     }
 
@@ -59,6 +59,10 @@ class Future {
 
   private:
     using Agenda = std::set<std::pair<TimePoint, JobId>>;
+
+    TimePoint left_at(const Job& job) const {
+        return now_ + job.pause_grace.value_or(policy_.pause_grace) * pace_.grace_halves / 2;
+    }
 
     void end_in(JobId id, std::optional<Duration> work) {
         if (!work) return;
@@ -107,9 +111,8 @@ class Future {
         for (const model::Start& start : plan.starts) {
             if (cluster_.job(start.job).active == 0) begin.insert(start.job);
         }
-        std::optional<TimePoint> held_until = now_ + policy_.pause_grace + policy_.hold;
-        if (!policy_.sticky_plans) held_until.reset();
-        scheduling::carry_out(cluster_, plan, held_until);
+        scheduling::carry_out(cluster_, plan,
+                              policy_.sticky_plans ? Reservations::Made : Reservations::Ignored);
         for (const model::Pause& pause : plan.pauses) leave(pause.job);
         for (const model::Move& move : plan.moves) leave(move.job);
         for (const JobId job : begin) {
@@ -122,7 +125,7 @@ class Future {
 
     void leave(JobId id) {
         cluster_.set_paused(id, now_);
-        leaving_.insert({now_ + pace_.pause, id});
+        leaving_.insert({left_at(cluster_.job(id)), id});
         const auto end = ends_.find(id);
         if (cluster_.job(id).active > 0 || end == ends_.end()) return;
         work_left_[id] = end->second - now_ + cluster_.job(id).restart_cost;
@@ -200,13 +203,13 @@ std::map<JobId, model::StartEstimate> estimate_starts(const Cluster& cluster,
                                                       std::span<const JobId> wanted) {
     std::array<Forecast, 3> forecasts;  // half, as expected, double
     for (std::size_t i = 0; i < forecasts.size(); ++i) {
-        const std::int64_t doublings = std::int64_t{1} << i;
+        const int doublings = 1 << i;
         const auto known = [&](JobId job) -> std::optional<Duration> {
             const model::RunTime run = work(job);
             if (run.evidence == Evidence::None) return {};
             return run.left * doublings / 2;
         };
-        const Pace pace{known, policy.pause_grace * (doublings / 2) / 2};
+        const Pace pace{known, doublings / 2};
         forecasts[i] = forecast(cluster, policy, now, pace, bounds, wanted);
     }
     std::map<JobId, model::StartEstimate> estimates;
@@ -220,7 +223,7 @@ std::map<JobId, model::StartEstimate> estimate_starts(const Cluster& cluster,
         return work(entry.first).evidence == Evidence::None;
     };
     if (missing.empty() || std::ranges::none_of(cluster.jobs(), is_unknown)) return estimates;
-    const Pace guessed{[&](JobId job) { return work(job).left; }, policy.pause_grace / 2};
+    const Pace guessed{[&](JobId job) { return work(job).left; }, 1};
     const Forecast guess = forecast(cluster, policy, now, guessed, bounds, missing);
     for (const JobId job : missing) add_doubt(estimates[job], guess, job, work);
     return estimates;

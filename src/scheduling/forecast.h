@@ -28,7 +28,7 @@ struct Pace {
     // How long a job has still to run, counted from now when it runs, else from its next start;
     // nothing: it never ends.
     std::function<std::optional<model::Duration>(base::JobId)> work;
-    model::Duration pause{0};  // how long a job takes to save and leave
+    int grace_halves = 0;  // of its grace: how long a job takes to save and leave
 };
 
 struct ForecastBounds {

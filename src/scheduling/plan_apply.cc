@@ -5,8 +5,7 @@
 
 namespace berth::scheduling {
 
-void carry_out(cluster::Cluster& cluster, const model::Plan& plan,
-               std::optional<base::TimePoint> held_until) {
+void carry_out(cluster::Cluster& cluster, const model::Plan& plan, Reservations reservations) {
     const auto pool_of = [&](const auto& given) {
         return cluster::pool_of(cluster, cluster.job(given.job), given.tasks);
     };
@@ -19,9 +18,9 @@ void carry_out(cluster::Cluster& cluster, const model::Plan& plan,
         if (cluster.job(start.job).hold) cluster.drop_hold(start.job);
         cluster.place(start.job, pool_of(start), start.tasks);
     }
-    if (!held_until) return;
-    const auto hold = [&](const auto& promise) {
-        cluster.hold(promise.job, pool_of(promise), promise.tasks, *held_until, promise.rule);
+    if (reservations == Reservations::Ignored) return;
+    const auto hold = [&](const auto& given) {
+        cluster.hold(given.job, pool_of(given), given.tasks, given.deadline, given.rule);
     };
     for (const model::Reservation& reservation : plan.reservations) hold(reservation);
     for (const model::Move& move : plan.moves) hold(move);

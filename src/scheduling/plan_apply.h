@@ -5,15 +5,12 @@
 // own account (lifecycle/plan_events.h).
 #pragma once
 
-#include <optional>
-
 #include "cluster/cluster.h"
 #include "model/plan.h"
 
 namespace berth::scheduling {
 
-// `held_until`: of all promises; nothing: none is kept.
-void carry_out(cluster::Cluster& cluster, const model::Plan& plan,
-               std::optional<base::TimePoint> held_until);
+enum class Reservations { Made, Ignored };
+void carry_out(cluster::Cluster& cluster, const model::Plan& plan, Reservations reservations);
 
 }  // namespace berth::scheduling

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cluster/gang.h"
+
 namespace berth::scheduling {
 namespace {
 
@@ -70,6 +72,30 @@ std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, Mi
     return {};
 }
 
+// The limits of CPU and memory.
+std::optional<Denial> host_gate(const PoolView& view, ProjectId project,
+                                const cluster::HostAsk& asks) {
+    for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
+        const cluster::Claim& claim = view.claim(at);
+        const cluster::HostAsk& used = claim.usage.host;
+        const auto& cpu = claim.rights.cpu_limit;
+        if (cpu && asks.cpu > 0 && used.cpu + asks.cpu > cpu->value) {
+            return Denial{Cause::CpuLimitReached, at, {}, {}, {asks.cpu, used.cpu, cpu->value}};
+        }
+        const auto& memory = claim.rights.memory_limit;
+        const std::int64_t wanted = (used.mebibytes + asks.mebibytes) << 20;
+        if (memory && asks.mebibytes > 0 && wanted > memory->value) {
+            const std::int64_t used_bytes = used.mebibytes << 20;
+            return Denial{Cause::MemoryLimitReached,
+                          at,
+                          {},
+                          {},
+                          {wanted - used_bytes, used_bytes, memory->value}};
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 bool is_above_own_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
@@ -84,7 +110,12 @@ bool is_set_aside(const PoolView& view, ProjectId project) {
     return is_fixed(view, project) || fixed_above(view, project) != cluster::kRoot;
 }
 
-std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
+std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount,
+                                 std::optional<int> tasks) {
+    if (view.cluster.pool(view.pool).has_host_limit) {
+        const auto asks = cluster::stated_together(view.cluster, job, tasks.value_or(job.ask()));
+        if (const auto denial = host_gate(view, job.project, asks)) return denial;
+    }
     if (amount == MilliGpu{0}) return {};
     for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {
         const cluster::Claim& claim = view.claim(at);

@@ -30,7 +30,7 @@ void rehouse_in(Decision& decision, const PoolView& view) {
     });
     for (const Job* job : leaving) {
         const int tasks = job->tasks_placed();
-        if (quota_gate(view, *job, ask_gpus(view, *job, tasks))) continue;
+        if (quota_gate(view, *job, ask_gpus(view, *job, tasks), tasks)) continue;
         if (auto places = place_anew(view, *job, View::Coming)) {
             decision.move_instead(job->id, view.pool, *places);
         }

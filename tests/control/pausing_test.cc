@@ -50,6 +50,24 @@ TEST_CASE("a job that says its grace has it, one that says none has the server's
     }
 }
 
+TEST_CASE("an owner is promised the GPUs of a job for as long as that may take to leave") {
+    World world;
+    world.run("b", 4);
+    world.clock.advance(1s);
+    auto slow = World::job_of("b", 4);
+    slow.launch.pause.grace = 10min;
+    const auto susan = world.submit(slow);
+    world.step();
+    world.running(susan->job);
+    const auto joe = world.submit(World::job_of("a", 4));
+    world.step();
+    const auto asked = world.clock.now();
+    CHECK(world.job(susan->job).last_pause->deadline == asked + 10min);
+    CHECK(world.job(joe->job).hold_deadline == asked + 10min + 30s);
+    world.restart();
+    CHECK(world.job(joe->job).hold_deadline == asked + 10min + 30s);
+}
+
 TEST_CASE("an owner's job takes back lent GPUs: pause, hold, start, and resume by itself") {
     World world;
     const JobId susan1 = world.run("b", 4);

@@ -179,3 +179,31 @@ TEST_CASE("a key is remembered for a day, over restarts and snapshots") {
     CHECK(later->job != first->job);
     CHECK(world.disk.keys.size() == 1);
 }
+
+TEST_CASE("a job above its project's limit of CPU or memory alone is refused with the numbers") {
+    World world;
+    berth::model::Project limited;
+    limited.name = "a";
+    limited.rights.quota = berth::base::gpus(4);
+    limited.rights.cpu_limit = berth::model::MilliCpu{4'000};
+    limited.rights.memory_limit = berth::model::Bytes{std::int64_t{8} << 30};
+    world.controller->set_project(limited, "susan", [](const berth::base::Status&) {});
+    world.step();
+    const auto refusal_of = [&](std::int64_t cpu, std::int64_t memory) {
+        auto submission = World::job_of("a", 1);
+        submission.spec.request.cpu = berth::model::MilliCpu{cpu};
+        submission.spec.request.memory = berth::model::Bytes{memory << 30};
+        const auto answer = world.submit(submission);
+        world.step();
+        return answer->refusal ? answer->refusal->verdict : std::nullopt;
+    };
+    const auto cpu = refusal_of(5'000, 1);
+    REQUIRE(cpu);
+    CHECK(cpu->cause == berth::model::Cause::CpuLimitReached);
+    CHECK(cpu->host_asks == 5'000);
+    CHECK(cpu->host_bound == 4'000);
+    const auto memory = refusal_of(1'000, 9);
+    REQUIRE(memory);
+    CHECK(memory->cause == berth::model::Cause::MemoryLimitReached);
+    CHECK_FALSE(refusal_of(4'000, 8));
+}

@@ -133,8 +133,11 @@ std::vector<std::string> broken_groups(const cluster::Cluster& cluster, const cl
     std::vector<int> sizes(groups.size());
     std::vector<std::set<NodeId>> nodes(groups.size());
     std::vector<bool> grows(groups.size());  // nodes may have come apart below those that do not
-    for (const model::TaskPlacement& task : more) grows[group_of(groups, task.task)] = true;
+    for (const model::TaskPlacement& task : more) {
+        if (!job.is_companion(task.task)) grows[group_of(groups, task.task)] = true;
+    }
     const auto add = [&](const model::TaskPlacement& task) {
+        if (job.is_companion(task.task)) return;
         ++sizes[group_of(groups, task.task)];
         nodes[group_of(groups, task.task)].insert(task.node);
     };

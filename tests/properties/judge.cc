@@ -199,14 +199,17 @@ Room Judge::room(cluster::View view) const {
         leaving.nodes.push_back({std::vector<Part>(node.gpus), 0, 0, 0, std::move(none)});
         promised.nodes.push_back(leaving.nodes.back());
     }
-    room.allocated.resize(cluster_.projects().size());
-    room.not_preemptible.resize(cluster_.projects().size());
+    for (auto* sums : {&room.allocated, &room.not_preemptible, &room.cpu, &room.memory}) {
+        sums->resize(cluster_.projects().size());
+    }
     const auto credit = [&](const cluster::Job& job, const model::TaskPlacement& task) {
         if (job.pool != pool_) return;
         for (ProjectId at = job.project; at.is_valid();
              at = cluster_.projects()[at.index()].parent) {
             room.allocated[at.index()] += counted(task);
             if (!job.preemptible) room.not_preemptible[at.index()] += counted(task);
+            room.cpu[at.index()] += named_cpu(job);
+            room.memory[at.index()] += named_memory(job);
         }
     };
     for (const auto& [id, job] : cluster_.jobs()) {
@@ -260,7 +263,23 @@ std::int64_t Judge::set_aside_below(const Room& room, ProjectId roof) const {
     return sum;
 }
 
+// Only what tasks name counts.
+bool Judge::is_within_host_limits(const Room& room, const Want& want) const {
+    const std::int64_t cpu = named_cpu(*want.job) * want.tasks;
+    const std::int64_t memory = named_memory(*want.job) * want.tasks;
+    for (const ProjectId at : path(want.job->project)) {
+        const model::Entitlement& rights = cluster_.claim(pool_, at).rights;
+        const auto is_above = [](std::int64_t has, std::int64_t asks, const auto& limit) {
+            return asks > 0 && limit && has + asks > limit->value;
+        };
+        if (is_above(room.cpu[at.index()], cpu, rights.cpu_limit)) return false;
+        if (is_above(room.memory[at.index()], memory, rights.memory_limit)) return false;
+    }
+    return true;
+}
+
 bool Judge::passes_gates(const Room& room, const Want& want) const {
+    if (!is_within_host_limits(room, want)) return false;
     if (want.amount == 0) return true;
     std::vector<ProjectId> sheltered;  // the project, and the fixed ones above it, upwards
     for (const ProjectId at : path(want.job->project)) {
@@ -534,6 +553,9 @@ bool Judge::helps(const Room& before, const Want& want,
         for (ProjectId at = piece.project; at.is_valid();
              at = cluster_.projects()[at.index()].parent) {
             room.allocated[at.index()] -= piece.gpus;
+            const auto tasks = static_cast<std::int64_t>(piece.tasks.size());
+            room.cpu[at.index()] -= named_cpu(cluster_.job(piece.job)) * tasks;
+            room.memory[at.index()] -= named_memory(cluster_.job(piece.job)) * tasks;
         }
     }
     // What own work leaves is for those who have a right to it.

@@ -74,6 +74,8 @@ struct Room {
     std::vector<Node> nodes;
     std::vector<std::int64_t> allocated;        // by project, subtree included
     std::vector<std::int64_t> not_preemptible;  // the part of it
+    std::vector<std::int64_t> cpu;  // that tasks name, in the same way
+    std::vector<std::int64_t> memory;
 };
 
 class Judge {
@@ -89,6 +91,13 @@ class Judge {
     Room room(cluster::View view) const;
     // What is there for whom no fixed quota shelters.
     std::int64_t room_of_pool(const Room& room) const;
+    std::int64_t named_cpu(const cluster::Job& job) const {  // of each task
+        return cluster_.shape(job.shape).request.cpu.value_or(model::MilliCpu{0}).value;
+    }
+    std::int64_t named_memory(const cluster::Job& job) const {
+        return cluster_.shape(job.shape).request.memory.value_or(model::Bytes{0}).value;
+    }
+    bool is_within_host_limits(const Room& room, const Want& want) const;
     bool passes_gates(const Room& room, const Want& want) const;
     // In one domain of the required level, if the job has one, beside its running tasks.
     bool fits(const Room& room, const Want& want) const;

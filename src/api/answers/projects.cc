@@ -29,9 +29,15 @@ std::vector<codec::ProjectView> view_projects(Site& site) {
         for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
             const cluster::Claim& claim =
                 cluster.claim(pool, {static_cast<base::ProjectId::Rep>(i)});
-            views[i - 1].use.push_back({cluster.pool(pool).name, claim.quota, claim.limit,
-                                        shares.fair[i], claim.usage.allocated,
-                                        claim.usage.not_preemptible, claim.usage.pending});
+            views[i - 1].use.push_back({cluster.pool(pool).name,
+                                        claim.quota,
+                                        claim.limit,
+                                        shares.fair[i],
+                                        claim.usage.allocated,
+                                        claim.usage.not_preemptible,
+                                        claim.usage.pending,
+                                        {claim.usage.host.cpu},
+                                        {claim.usage.host.mebibytes << 20}});
         }
     }
     std::erase_if(views,
@@ -54,6 +60,11 @@ void change_rights(codec::FieldReader& fields, const codec::Value& map,
     if (const auto limit = fields.decimal("limit", 3, wanted))
         rights.limit = model::MilliGpu{*limit};
     if (is_null(map, "limit")) rights.limit = model::kUnlimited;
+    if (const auto cpu = fields.decimal("cpu_limit", 3, "a number of cores such as 64"))
+        rights.cpu_limit = model::MilliCpu{*cpu};
+    if (is_null(map, "cpu_limit")) rights.cpu_limit.reset();
+    if (const auto memory = fields.bytes("memory_limit")) rights.memory_limit = *memory;
+    if (is_null(map, "memory_limit")) rights.memory_limit.reset();
     if (const auto weight = fields.decimal("weight", 3, "a number such as 1 or 0.5")) {
         rights.weight = *weight;
     }

@@ -77,6 +77,8 @@ struct Sums {
     model::MilliGpu fair_share{0};
     model::MilliGpu used{0};
     model::MilliGpu waiting{0};
+    model::MilliCpu cpu_used{0};
+    model::Bytes memory_used{0};
 };
 
 Sums sums_of(const codec::ProjectView& project) {
@@ -86,6 +88,8 @@ Sums sums_of(const codec::ProjectView& project) {
         sums.fair_share += use.fair_share;
         sums.used += use.used;
         sums.waiting += use.waiting;
+        sums.cpu_used += use.cpu_used;
+        sums.memory_used += use.memory_used;
     }
     return sums;
 }
@@ -262,6 +266,9 @@ Table project_table(std::span<const codec::ProjectView> projects, Detail detail)
     const bool is_wide = detail == Detail::Wide;
     if (is_wide) columns.push_back({.title = "ORDER"});
     if (is_wide) columns.push_back({.title = "TAIL", .align = Align::Right});
+    for (const char* title : {"CPU LIMIT", "CPU USED", "MEMORY LIMIT", "MEMORY USED"}) {
+        if (is_wide) columns.push_back({.title = title, .align = Align::Right});
+    }
     Table table(std::move(columns));
     std::vector<TreeRow> rows;
     add_children(projects, "", 0, rows);
@@ -280,6 +287,10 @@ Table project_table(std::span<const codec::ProjectView> projects, Detail detail)
         if (is_wide) {
             row.emplace_back(project->job_order ? codec::word(*project->job_order) : "-");
             row.emplace_back(project->job_tail ? std::to_string(*project->job_tail) : "-");
+            row.emplace_back(rights.cpu_limit ? base::format(*rights.cpu_limit) : "-");
+            row.emplace_back(base::format(sums.cpu_used));
+            row.emplace_back(rights.memory_limit ? base::format(*rights.memory_limit) : "-");
+            row.emplace_back(base::format(sums.memory_used));
         }
         table.add_row(std::move(row));
     }

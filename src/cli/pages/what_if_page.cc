@@ -22,6 +22,7 @@ std::string fate_text(const JobFate& fate, const codec::NameTable& names) {
         case Fate::Promised: return "starts on " + where + " when these GPUs are free";
         case Fate::Pauses: return "pauses" + winner;
         case Fate::Shrinks: return "gives up " + where + winner;
+        case Fate::Moves: return "moves to " + where + winner;
         case Fate::Waits: return "waits: " + fate.reason;
     }
     return {};
@@ -33,7 +34,8 @@ Tone tone_of(Fate fate) {
         case Fate::Grows:
         case Fate::Promised: return Tone::Good;
         case Fate::Pauses:
-        case Fate::Shrinks: return Tone::Busy;
+        case Fate::Shrinks:
+        case Fate::Moves: return Tone::Busy;
         case Fate::Waits: return Tone::Warning;
         default: return Tone::Plain;
     }

@@ -30,6 +30,8 @@ constexpr Flag kProjectListFlags[] = {
 constexpr Flag kRightsFlags[] = {
     {'q', "quota", "GPUS", "GPUs the project gets whenever it asks: 4, 0.5"},
     {0, "limit", "GPUS", "most GPUs it may use; \"none\" removes the limit"},
+    {0, "cpu-limit", "CORES", "most CPUs its jobs may ask for; \"none\" removes the limit"},
+    {0, "memory-limit", "SIZE", "most host memory its jobs may ask for: 512G, none"},
     {'w', "weight", "NUMBER", "weight for sharing over-quota GPUs (default: 1)"},
     {0, "priority", "NUMBER", "higher is offered over-quota GPUs first (default: 100)"},
     {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: neither", Completes::Choices,
@@ -55,12 +57,12 @@ constexpr Flag kRightsFlags[] = {
     {0, "parent", "DEPARTMENT", "department above it", Completes::Projects},
 };
 
-// Writes the flag's decimal under its own name.
+// Writes the flag's decimal under the name of its field.
 Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::string_view flag) {
     if (!arguments.has(flag)) return {};
     const std::string given = arguments.text(flag);
-    json.key(flag);
-    if (flag == "limit" && given == "none") {
+    json.key(flag == "cpu-limit" ? "cpu_limit" : flag);
+    if (flag.ends_with("limit") && given == "none") {
         json.null();
         return {};
     }
@@ -73,9 +75,18 @@ Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::st
     return {};
 }
 
-// Quota, limit, weight, priority and kind, those given.
+// Quota, limits, weight, priority and kind, those given.
 Success add_rights(codec::JsonWriter& json, const Arguments& arguments) {
-    for (const std::string_view flag : {"quota", "limit", "weight"}) {
+    if (arguments.has("memory-limit")) {
+        json.key("memory_limit");
+        const std::string given = arguments.text("memory-limit");
+        if (given == "none") {
+            json.null();
+        } else {
+            json.string(given);
+        }
+    }
+    for (const std::string_view flag : {"quota", "limit", "cpu-limit", "weight"}) {
         if (const Success added = add_decimal(json, arguments, flag); !added) {
             return tl::unexpected(added.error());
         }

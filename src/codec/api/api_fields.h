@@ -53,6 +53,9 @@ struct Fields<model::Verdict> {
         field("memory_asked", &V::memory_asked);
         field("compute_left", &V::compute_left);
         field("memory_left", &V::memory_left);
+        field("host_asks", &V::host_asks);
+        field("host_used", &V::host_used);
+        field("host_bound", &V::host_bound);
         field("scope", &V::scope);
         field("what", &V::what);
         field("group", &V::group);
@@ -111,6 +114,8 @@ struct Fields<ProjectUse> {
         field("used", &U::used);
         field("used_by_non_preemptible", &U::used_by_non_preemptible);
         field("waiting", &U::waiting);
+        field("cpu_used", &U::cpu_used);
+        field("memory_used", &U::memory_used);
     }
 };
 

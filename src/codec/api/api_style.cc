@@ -159,6 +159,10 @@ void ApiStyle::write(JsonWriter& json, const model::Entitlement& rights) const {
     write_value(*this, json, rights.quota);
     json.key("limit");
     write(json, rights.limit);
+    json.key("cpu_limit");
+    write_value(*this, json, rights.cpu_limit);
+    json.key("memory_limit");
+    write_value(*this, json, rights.memory_limit);
     json.key("weight").raw(base::format_thousandths(rights.weight));
     json.key("priority").number(rights.priority);
     json.key("kind").string(word(rights.kind));
@@ -166,14 +170,18 @@ void ApiStyle::write(JsonWriter& json, const model::Entitlement& rights) const {
     json.end_object();
 }
 void ApiStyle::read(JsonReader& json, model::Entitlement& rights) const {
-    static constexpr std::array<std::string_view, 6> kKnown{"quota",    "limit", "weight",
-                                                            "priority", "kind",  "usage"};
+    static constexpr std::array<std::string_view, 8> kKnown{
+        "quota", "limit", "cpu_limit", "memory_limit", "weight", "priority", "kind", "usage"};
     std::string_view key;
     for (json.begin_object(); json.next_key(key);) {
         if (key == "quota") {
             read_value(*this, json, rights.quota);
         } else if (key == "limit") {
             read(json, rights.limit);
+        } else if (key == "cpu_limit") {
+            read_value(*this, json, rights.cpu_limit);
+        } else if (key == "memory_limit") {
+            read_value(*this, json, rights.memory_limit);
         } else if (key == "weight") {
             read_decimal(json, 3, rights.weight);
         } else if (key == "priority") {

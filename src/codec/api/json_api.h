@@ -4,14 +4,12 @@
 // the server writes. Every text is one document:
 //   {"apiVersion":"berth/v1","kind":"JobList","items":[...],"next":"","job_names":{"7":"nlp/ft"}}
 //
-// GPUs and CPUs are decimal numbers, -1 where a quota or limit has no bound; memory is bytes;
-// durations are seconds; times are RFC 3339 in UTC; nodes are named, GPUs are indices; a job is
-// its number, and `job_names` tells the names of those mentioned. Every field is always written,
-// null when there is nothing.
+// GPUs and CPUs are decimal numbers, -1 without a bound; memory is bytes; durations are seconds;
+// times are RFC 3339 in UTC; nodes are named, GPUs are indices; a job is its number, and
+// `job_names` names those mentioned. Every field is always written, null when there is nothing.
 //
 // What a client sent is read strictly: an unknown name is an error with a suggestion. What a server
-// answered is read leniently, so that it may be newer than the client.
-// Errors: Invalid, with the line.
+// answered is read leniently, so that it may be newer. Errors: Invalid, with the line.
 #pragma once
 
 #include <functional>
@@ -87,6 +85,8 @@ struct ProjectUse {
     model::MilliGpu used{0};
     model::MilliGpu used_by_non_preemptible{0};
     model::MilliGpu waiting{0};  // asked for by jobs that wait
+    model::MilliCpu cpu_used{0};  // that its tasks ask for, as memory is
+    model::Bytes memory_used{0};
 };
 struct ProjectView : model::Project {
     std::vector<ProjectUse> use;

@@ -284,8 +284,26 @@ std::optional<MilliGpu> StateReader::read_bound(FieldReader& fields, std::string
     return amount ? std::optional(MilliGpu{*amount}) : std::nullopt;
 }
 
+constexpr std::int64_t kMillion = 1'000'000;
+
+// "none" takes back what is said of all pools.
+void read_host_limits(FieldReader& fields, Entitlement& rights) {
+    const auto is_said = [&](std::string_view name, auto& limit) {
+        const Value* value = fields.find(name);
+        const bool is_none = value != nullptr && (value->text == "none" || value->text == "-1");
+        if (is_none) limit.reset();
+        return value != nullptr && !is_none;
+    };
+    if (is_said("cpu_limit", rights.cpu_limit)) {
+        const auto cores = fields.decimal("cpu_limit", 3, "a number of cores such as 64");
+        rights.cpu_limit = MilliCpu{cores.value_or(0)};
+    }
+    if (is_said("memory_limit", rights.memory_limit))
+        rights.memory_limit = fields.bytes("memory_limit");
+}
+
 Entitlement StateReader::read_rights(FieldReader& fields, Entitlement rights) {
-    static constexpr std::int64_t kMillion = 1'000'000;
+    read_host_limits(fields, rights);
     if (const auto quota = read_bound(fields, "quota", false)) rights.quota = quota;
     if (const auto limit = read_bound(fields, "limit", true)) rights.limit = *limit;
     if (const auto weight = fields.decimal("weight", 3, "a weight such as 1 or 0.5")) {

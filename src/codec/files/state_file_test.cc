@@ -109,6 +109,24 @@ TEST_CASE("filters, taints and tolerations are read as they were written") {
           std::string::npos);
 }
 
+TEST_CASE("limits of CPU and memory hold in every pool that does not take them back") {
+    const auto state = good(
+        "nodes: [{name: n1, gpus: 2}]\n"
+        "pools: [{name: h100, labels: {gpu: h100}}, {name: old, labels: {gpu: v100}}]\n"
+        "projects: [{name: p, cpu_limit: 1.5, memory_limit: 64G,\n"
+        "            pools: {h100: {cpu_limit: none}, old: {memory_limit: -1}}}]");
+    const model::Project& project = state.projects.front();
+    CHECK(project.rights.cpu_limit == model::MilliCpu{1500});
+    CHECK(project.rights.memory_limit == base::Bytes{std::int64_t{64} << 30});
+    CHECK_FALSE(project.pools.at("h100").cpu_limit.has_value());
+    CHECK(project.pools.at("h100").memory_limit == project.rights.memory_limit);
+    CHECK(project.pools.at("old").cpu_limit == project.rights.cpu_limit);
+    CHECK_FALSE(project.pools.at("old").memory_limit.has_value());
+    CHECK(is_equal(good(codec::state_json(state)), state));
+    CHECK(error_of("projects: [{name: p, cpu_limit: many}]").find("a number of cores") !=
+          std::string::npos);
+}
+
 TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
     const auto state = good(
         "now: 2h\nnodes: [{name: n1, gpus: 2}]\n"
@@ -116,7 +134,7 @@ TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
         "  job_order: age, job_tail: 33}]\n"
         "jobs: [{name: j, project: p, min: 2, preemption_delay: 0, stale_grace: never,\n"
         "        last_pause: 1h, stale_since: 110m, tasks: [{node: n1}]},\n"
-        "       {name: k, project: p, stale_grace: 3m}]");
+        "       {name: k, project: p, stale_grace: 3m, pause_grace: 2m}]");
     const model::Project& project = state.projects.front();
     CHECK(project.preemption_delay == base::Duration{300'000});
     CHECK(project.preempt_min_run == base::Duration{60'000});
@@ -132,6 +150,7 @@ TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
     const auto& other =
         *std::ranges::find(state.jobs, "k", [](const auto& j) { return j.spec.name; });
     CHECK(other.spec.stale_grace == base::Duration{180'000});
+    CHECK(other.spec.pause_grace == base::Duration{120'000});
     CHECK_FALSE(other.spec.preemption_delay.has_value());
     CHECK_FALSE(other.last_pause.has_value());
 }

@@ -64,6 +64,16 @@ void say(JsonWriter& json, const std::vector<T>& values) {
     json.end_array();
 }
 
+const JobSpec kUsual;
+
+// `general`: what would hold if nothing were said.
+void say_host_limits(JsonWriter& json, const Entitlement& rights, const Entitlement& general) {
+    if (rights.cpu_limit) json.key("cpu_limit").raw(base::format(*rights.cpu_limit));
+    if (rights.memory_limit) json.key("memory_limit").string(base::format(*rights.memory_limit));
+    if (general.cpu_limit && !rights.cpu_limit) json.key("cpu_limit").string("none");
+    if (general.memory_limit && !rights.memory_limit) json.key("memory_limit").string("none");
+}
+
 class StateWriter {
   public:
     explicit StateWriter(std::string& out) : json_(out) {}
@@ -198,9 +208,10 @@ class StateWriter {
         json_.end_object();
     }
 
-    void write(const Entitlement& rights) {
+    void write(const Entitlement& rights, const Entitlement& general) {
         if (rights.quota) bound("quota", *rights.quota);
         bound("limit", rights.limit);
+        say_host_limits(json_, rights, general);
         raw("weight", base::format_thousandths(rights.weight));
         number("priority", rights.priority);
         json_.key("kind").string(word(rights.kind));
@@ -216,12 +227,12 @@ class StateWriter {
         duration("reclaim_min_run", project.reclaim_min_run);
         if (project.job_order) json_.key("job_order").string(word(*project.job_order));
         if (project.job_tail) number("job_tail", *project.job_tail);
-        write(project.rights);
+        write(project.rights, {});
         if (project.pools.empty()) return;
         json_.key("pools").begin_object();
         for (const auto& [pool, rights] : project.pools) {
             json_.text_key(pool).begin_object();
-            write(rights);
+            write(rights, project.rights);
             json_.end_object();
         }
         json_.end_object();
@@ -231,8 +242,8 @@ class StateWriter {
         json_.key("request").begin_object();
         number("gpus", request.gpus);
         if (request.gpu_memory.value > 0) number("gpu_memory", request.gpu_memory.value);
-        if (request.gpu_memory_max.value > 0)
-            number("gpu_memory_max", request.gpu_memory_max.value);
+        const std::int64_t most = request.gpu_memory_max.value;
+        if (most > 0) number("gpu_memory_max", most);
         if (request.share != base::kWholeGpu) raw("share", base::format(request.share));
         write_host(request);
         json_.end_object();
@@ -245,14 +256,13 @@ class StateWriter {
     }
 
     void write(const JobSpec& spec) {
-        static const JobSpec kInitial;
         model::Fields<JobSpec>::visit_fields([&](const model::JobField& field, auto member) {
             if (field.name == "tasks_min") return write_size(spec);
             if (field.name == "topology") return write_parts(spec);
-            const bool is_said =
-                field.besides.is_always_written || spec.*member != kInitial.*member;
+            const bool is_usual = spec.*member == kUsual.*member;
             if constexpr (requires { say(json_, spec.*member); }) {
-                if (!is_said || !field.is_at(model::kStateFile)) return;
+                const bool is_left_out = is_usual && !field.besides.is_always_written;
+                if (is_left_out || !field.is_at(model::kStateFile)) return;
                 say(json_.key(field.in_files()), spec.*member);
             }
         });

@@ -76,8 +76,8 @@ template <>
 inline constexpr std::array<Word, 7> kWords<model::Supposition>{"submit", "quota", "limit", "node",
                                                                 "drain",  "down",  "end"};
 template <>
-inline constexpr std::array<Word, 8> kWords<model::Fate>{"absent",   "runs",   "starts",  "grows",
-                                                         "promised", "pauses", "shrinks", "waits"};
+inline constexpr std::array<Word, 9> kWords<model::Fate>{
+    "absent", "runs", "starts", "grows", "promised", "pauses", "shrinks", "moves", "waits"};
 template <>
 inline constexpr std::array<Word, model::kCauseCount> kWords<model::Cause>{
     "not_evaluated",
@@ -92,6 +92,8 @@ inline constexpr std::array<Word, model::kCauseCount> kWords<model::Cause>{
     "limit_reached",
     "fixed_quota_reached",
     "non_preemptible_quota_reached",
+    "cpu_limit_reached",
+    "memory_limit_reached",
     "set_aside_for_fixed_quotas",
     "above_fair_share",
     "never_fits_node",

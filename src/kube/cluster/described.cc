@@ -180,6 +180,7 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& projec
                        !project.protected_since;
     spec.tasks_min = spec.tasks_max = std::max(parts.front().pods, 1);
     spec.elastic = model::Elastic::Grow;
+    spec.pause_grace = std::min(grace_of(gang), model::kPauseGraceMax);
     for (std::size_t at = 1; at < parts.size(); ++at) add_companion(spec, parts[at]);
     BERTH_TRY_VOID(model::check_limits(spec));
     return spec;

@@ -23,6 +23,7 @@ constexpr std::size_t kWordsMax = 1024;    // of what is said in a condition
 constexpr std::size_t kPoolsSaidMax = 64;  // of which a Project has rights of its own
 constexpr std::size_t kConditionsMax = 16;
 constexpr std::string_view kWantedGpus = "a number of GPUs such as 4 or 0.125, or -1 for no bound";
+constexpr std::string_view kWantedCores = "a number of cores such as 64 or 0.5, or -1 for no limit";
 constexpr std::string_view kWantedWeight = "a weight such as 1 or 0.125";
 constexpr std::string_view kLabelKey =
     "^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
@@ -198,11 +199,23 @@ void write_pools(JsonWriter& json, std::string_view meaning) {
                 "wanted names of pools: lower case letters, digits, \"-\" and \".\"");
 }
 
-void write_decimal(JsonWriter& json, std::string_view meaning, std::int64_t least,
-                   std::int64_t most) {
+void write_memory(JsonWriter& json, std::string_view meaning) {
+    Schema schema(json, "string");
+    schema.means(meaning);
+    schema.size("maxLength", kTextMax);
+    schema.rule("self.matches('^(none|[0-9]{1,9}([.][0-9]{1,3})?[KMGT]?)$')",
+                "wanted an amount of memory such as 512G, or none");
+}
+
+struct WantedDecimal {
+    std::int64_t least;
+    std::int64_t most;
+    std::string_view words;
+};
+void write_decimal(JsonWriter& json, std::string_view meaning, const WantedDecimal& wanted) {
     Schema schema(json, "number");
     schema.means(meaning);
-    schema.decimal(least, most, least < 0 ? kWantedGpus : kWantedWeight);
+    schema.decimal(wanted.least, wanted.most, wanted.words);
 }
 
 void write_whole(JsonWriter& json, std::string_view meaning, std::int64_t least,
@@ -230,8 +243,14 @@ void write_time(JsonWriter& json, std::string_view meaning) {
 
 void write_field(JsonWriter& json, FieldType form, std::string_view meaning) {
     switch (form) {
-        case FieldType::Gpus: return write_decimal(json, meaning, -1, model::kGpusMax.value / 1000);
-        case FieldType::Weight: return write_decimal(json, meaning, 0, model::kWeightMax / 1000);
+        case FieldType::Gpus:
+            return write_decimal(json, meaning, {-1, model::kGpusMax.value / 1000, kWantedGpus});
+        case FieldType::Cores:
+            return write_decimal(json, meaning,
+                                 {-1, model::kCpuLimitMax.value / 1000, kWantedCores});
+        case FieldType::Memory: return write_memory(json, meaning);
+        case FieldType::Weight:
+            return write_decimal(json, meaning, {0, model::kWeightMax / 1000, kWantedWeight});
         case FieldType::Priority:
             return write_whole(json, meaning, -model::kPriorityMax, model::kPriorityMax);
         case FieldType::OrderTail: return write_whole(json, meaning, 0, model::kOrderTailMax);

@@ -61,6 +61,8 @@ std::string in_state_file(std::string_view name) {
 std::string example_of(FieldType form) {
     switch (form) {
         case FieldType::Gpus: return "4.5";
+        case FieldType::Cores: return "1.5";
+        case FieldType::Memory: return "\"64G\"";
         case FieldType::Weight: return "0.25";
         case FieldType::Priority: return "-7";
         case FieldType::QuotaKind: return "\"fixed\"";

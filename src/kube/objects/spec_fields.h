@@ -32,6 +32,8 @@ inline constexpr std::size_t kExchangeModelsMax = 64;
 // What the value of a field looks like.
 enum class FieldType {
     Gpus,  // a number of GPUs, or -1 for no bound
+    Cores,  // a number of cores, or -1 for no limit
+    Memory,  // "64G", or "none"
     Weight,
     Priority,
     QuotaKind,

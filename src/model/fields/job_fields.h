@@ -14,6 +14,8 @@
 
 #include "model/fields/request_fields.h"
 #include "model/job.h"
+#include "model/limits.h"
+#include "model/policy.h"
 
 namespace berth::model {
 
@@ -66,6 +68,7 @@ struct JobField {
         bool is_needed = false;  // in state files
         bool is_always_written = false;  // to state files, also where it is the default
         bool or_never = false;  // a time; less than nothing is written as never
+        Duration most = kTimeMax;  // a time
         void (*set_default)(JobSpec&) = nullptr;  // from fields above it
     };
 
@@ -144,6 +147,8 @@ struct Fields<JobSpec> {
                   {19, 0, "expected-time", "TIME",
                    "expected run time for planning, not a limit: 2h", "", "time"}),
         described(&J::restart_cost, "restart_cost", Patience, kEverywhere),
+        described(&J::pause_grace, "pause_grace", Patience, kStateFile | kScenario,
+                  {.scenario = "grace", .most = kPauseGraceMax}),
         described(&J::preemption_delay, "preemption_delay", Patience, kEverywhere, {},
                   {14, 0, "preemption-delay", "TIME", "wait before it may preempt other jobs: 5m",
                    "", "delay"}),
