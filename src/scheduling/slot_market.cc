@@ -35,10 +35,7 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
         if (!hunt.may_take(position, hunt.ledger)) continue;
         has_units = true;
         const std::int64_t cost = hunt.lost(position);
-        int touched = 0;
-        for (const model::TaskPlacement& task : hunt.units[position].tasks) {
-            if (task.node == node) touched += std::popcount(task.gpu_mask);
-        }
+        const int touched = hunt.units[position].gpus_on(node);
         for (const model::TaskPlacement& task : hunt.units[position].tasks) {
             if (task.node != node) continue;
             for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {

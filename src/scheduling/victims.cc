@@ -58,6 +58,15 @@ bool is_hopeless(const Hunt& hunt) {
     return reachable < hunt.beneficiary.amount;
 }
 
+std::optional<TimePoint> first_protection_end(const Hunt& hunt) {
+    std::optional<TimePoint> first;
+    for (const ProjectId project : hunt.projects) {
+        const auto until = next_protection_end(hunt.view, hunt.terms, project);
+        if (until) first = std::min(first.value_or(*until), *until);
+    }
+    return first;
+}
+
 // Whether companions would have no room if all left who may be paused: slots do not tell.
 bool has_no_room_for_companions(const Hunt& hunt) {
     if (!lacks_companions(hunt.beneficiary.job)) return false;
@@ -110,11 +119,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     hunt.most_held = std::max(view_->allocated(own), view_->shares.fair[own.index()]);
     find_projects_to_take_from(hunt);
     Eviction eviction;
-    for (const ProjectId project : hunt.projects) {
-        const auto until = next_protection_end(*view_, hunt.terms, project);
-        if (until)
-            eviction.protected_until = std::min(eviction.protected_until.value_or(*until), *until);
-    }
+    eviction.protected_until = first_protection_end(hunt);
     if (is_hopeless(hunt) || vain_.covers(hunt, reach_.work())) return eviction;
     const Reach::Extent extent = reach_.extent(hunt);
     eviction.is_out_of_reach = !extent.is_enough;
@@ -123,34 +128,10 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (has_no_room_for_companions(hunt)) return eviction;
     hunt.few = units_.few_allowed(hunt.terms, hunt.projects, kExactUnits);
     if (hunt.few && hunt.few->empty()) return eviction;
-    if (view_->policy.cheapest_victims) price_comebacks(hunt);
-    std::optional<Chosen> chosen;
-    bool is_certain = false;  // that nobody is found, whatever is cheap
-    const bool by_rank = hunt.terms.from_own && has_ranks(view_->cluster, own);
-    if (by_rank || !view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
+    bool is_certain = false;
+    std::optional<Chosen> chosen = choose(hunt, is_certain);
     if (!chosen) {
-        // Who is bound to a node finds nothing there that others could go on with.
-        const bool is_bound = !beneficiary.within.is_whole_pool();
-        own_.close();
-        SlotMarket& market = is_bound ? own_ : this->market(hunt.terms, beneficiary.job.shape);
-        const bool needs_domain =
-            !is_bound && view_->cluster.shape(beneficiary.job.shape).required >= 0;
-        if (needs_domain && !hunt.few) {
-            chosen = choose_cheapest_domain(hunt, market);
-        } else {
-            if (!hunt.few) market.reopen(hunt);
-            chosen = choose_cheapest(hunt, market);
-            is_certain = !market.has_found_any();
-        }
-    }
-    // What is cheapest may lie where no group or companion of a gang can stand, and the ledger
-    // allow no more; or be what fixed projects hold, and be set aside for them again.
-    const bool is_set_apart = std::ranges::any_of(
-        hunt.projects, [&](ProjectId project) { return is_set_aside(*view_, project); });
-    const bool is_inexact = (hunt.needs_more_than_slots() || is_set_apart) && !hunt.few;
-    if (!chosen && is_inexact && view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
-    if (!chosen) {
-        if (hunt.few || is_certain) vain_.add(hunt, eviction.protected_until);
+        if (is_certain) vain_.add(hunt, eviction.protected_until);
         return eviction;
     }
     eviction.units = std::move(chosen->units);
@@ -159,6 +140,35 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     });
     eviction.places = std::move(chosen->places);
     return eviction;
+}
+
+std::optional<Chosen> VictimSearch::choose(Hunt& hunt, bool& is_certain) {
+    const bool wants_cheapest = view_->policy.cheapest_victims;
+    if (wants_cheapest) price_comebacks(hunt);
+    std::optional<Chosen> chosen;
+    if (hunt.terms.by_rank || !wants_cheapest) chosen = choose_in_order(hunt);
+    if (!chosen) chosen = choose_by_cost(hunt, is_certain);
+    // What is cheapest may lie where no group or companion of a gang can stand, and the ledger
+    // allow no more; or be what fixed projects hold, and be set aside for them again.
+    const bool is_set_apart = std::ranges::any_of(
+        hunt.projects, [&](ProjectId project) { return is_set_aside(*view_, project); });
+    const bool is_inexact = (hunt.needs_more_than_slots() || is_set_apart) && !hunt.few;
+    if (!chosen && is_inexact && wants_cheapest) chosen = choose_in_order(hunt);
+    return chosen;
+}
+
+std::optional<Chosen> VictimSearch::choose_by_cost(const Hunt& hunt, bool& is_certain) {
+    // Who is bound to a node finds nothing there that others could go on with.
+    const bool is_bound = !hunt.beneficiary.within.is_whole_pool();
+    const ShapeId shape = hunt.beneficiary.job.shape;
+    own_.close();
+    SlotMarket& market = is_bound ? own_ : this->market(hunt.terms, shape);
+    const bool needs_domain = !is_bound && view_->cluster.shape(shape).required >= 0;
+    if (needs_domain && !hunt.few) return choose_cheapest_domain(hunt, market);
+    if (!hunt.few) market.reopen(hunt);
+    std::optional<Chosen> chosen = choose_cheapest(hunt, market);
+    is_certain = hunt.few || !market.has_found_any();
+    return chosen;
 }
 
 void VictimSearch::take(const cluster::Job& job) {

@@ -61,6 +61,9 @@ class VictimSearch {
         SlotMarket slots;
     };
     SlotMarket& market(const Terms& terms, ShapeId shape);
+    // `is_certain`: where nothing is found, nothing would be, whatever is cheap.
+    std::optional<Chosen> choose(Hunt& hunt, bool& is_certain);
+    std::optional<Chosen> choose_by_cost(const Hunt& hunt, bool& is_certain);
 
     const PoolView* view_ = nullptr;
     VictimUnits units_;
