@@ -7,8 +7,8 @@
 // `tasks` slots, bought one after the other where they are cheapest (slot_market.h).
 #include <algorithm>
 
-#include "scheduling/eviction.h"
 #include "scheduling/slot_market.h"
+#include "scheduling/victim_query.h"
 #include "scheduling/victims.h"
 
 namespace berth::scheduling {
@@ -28,17 +28,18 @@ bool is_in(unsigned subset, std::size_t i) { return (subset >> i & 1) != 0; }
 
 // Every subset in which a job's later units stand on its earlier ones: no core without the
 // surplus. Cheapest first.
-base::SmallVector<Priced, 64> priced_subsets(const Hunt& hunt, const Choice& quarry) {
+base::SmallVector<Priced, 64> priced_subsets(const VictimQuery& query, const Choice& candidates) {
     base::SmallVector<Priced, 64> priced;
-    for (unsigned subset = 1; subset < 1U << quarry.size(); ++subset) {
+    for (unsigned subset = 1; subset < 1U << candidates.size(); ++subset) {
         Priced price{.cost = {}, .units = 0, .subset = subset};
         bool is_closed = true;
-        for (std::size_t i = 0; i < quarry.size() && is_closed; ++i) {
+        for (std::size_t i = 0; i < candidates.size() && is_closed; ++i) {
             if (!is_in(subset, i)) continue;
-            const bool continues = i > 0 && hunt.units.is_of_same_job(quarry[i - 1], quarry[i]);
+            const bool continues =
+                i > 0 && query.units.is_of_same_job(candidates[i - 1], candidates[i]);
             is_closed = !continues || is_in(subset, i - 1);
-            price.cost.lost += hunt.lost(quarry[i]);
-            price.cost.stopped += hunt.units[quarry[i]].takes_whole_job ? 1 : 0;
+            price.cost.lost += query.lost(candidates[i]);
+            price.cost.stopped += query.units[candidates[i]].takes_whole_job ? 1 : 0;
             price.cost.touched += continues ? 0 : 1;
             ++price.units;
         }
@@ -48,15 +49,15 @@ base::SmallVector<Priced, 64> priced_subsets(const Hunt& hunt, const Choice& qua
     return priced;
 }
 
-std::optional<Chosen> choose_exactly(const Hunt& hunt, const Choice& quarry) {
+std::optional<Chosen> choose_exactly(const VictimQuery& query, const Choice& candidates) {
     // Most searches end here: room only grows with what is taken, whatever the ledger says.
-    const EvictionTest room(hunt, EvictionTest::SetAside::Ignored);
-    if (!room.places_if_legal(quarry)) return {};
-    const EvictionTest test(hunt);
-    for (const Priced& price : priced_subsets(hunt, quarry)) {
+    const StartTest room(query, StartTest::SetAside::Ignored);
+    if (!room.places_if_legal(candidates)) return {};
+    const StartTest test(query);
+    for (const Priced& price : priced_subsets(query, candidates)) {
         Choice choice;
-        for (std::size_t i = 0; i < quarry.size(); ++i) {
-            if (is_in(price.subset, i)) choice.push_back(quarry[i]);
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            if (is_in(price.subset, i)) choice.push_back(candidates[i]);
         }
         std::ranges::sort(choice);
         if (auto places = test.places_after(choice)) return Chosen{choice, std::move(*places)};
@@ -65,12 +66,12 @@ std::optional<Chosen> choose_exactly(const Hunt& hunt, const Choice& quarry) {
 }
 
 // Cheapest first; ties in the order of projects, then in victim order.
-Choice by_cost(const Hunt& hunt, Choice units) {
+Choice by_cost(const VictimQuery& query, Choice units) {
     base::SmallVector<std::pair<std::int64_t, std::size_t>, 16> priced;
-    for (const std::size_t unit : units) priced.emplace_back(hunt.lost(unit), unit);
+    for (const std::size_t unit : units) priced.emplace_back(query.lost(unit), unit);
     std::ranges::sort(priced, [&](const auto& left, const auto& right) {
         if (left.first != right.first) return left.first < right.first;
-        return hunt.units.comes_before(left.second, right.second);
+        return query.units.comes_before(left.second, right.second);
     });
     std::ranges::transform(priced, units.begin(), [](const auto& one) { return one.second; });
     return units;
@@ -78,44 +79,44 @@ Choice by_cost(const Hunt& hunt, Choice units) {
 
 // Room on the nodes may not be all: a limit inside the project is met by pausing more of it, and
 // slots that are cheapest may lie where no group of a gang can stand, or leave no companion room.
-std::optional<Places> widen(const Hunt& hunt, Choice& choice) {
-    const EvictionTest test(hunt);
-    ReclaimLedger ledger = hunt.ledger;
+std::optional<Places> widen(const VictimQuery& query, Choice& choice) {
+    const StartTest test(query);
+    ReclaimLedger ledger = query.ledger;
     const auto charge = [&](std::size_t unit) {
-        if (!hunt.asks_ledger()) return;
-        ledger.take(hunt.units[unit].project, hunt.units[unit].gpus);
+        if (!query.asks_ledger()) return;
+        ledger.take(query.units[unit].project, query.units[unit].gpus);
     };
     std::ranges::for_each(choice, charge);
-    for (const std::size_t unit : by_cost(hunt, hunt.quarry())) {
-        for (std::size_t i = hunt.units.first_of_job(unit); i <= unit; ++i) {
+    for (const std::size_t unit : by_cost(query, query.candidates())) {
+        for (std::size_t i = query.units.first_of_job(unit); i <= unit; ++i) {
             const auto place = std::ranges::lower_bound(choice, i);
             if (place != choice.end() && *place == i) continue;
-            if (!hunt.may_take(i, ledger)) break;
+            if (!query.may_take(i, ledger)) break;
             charge(i);
             choice.insert(place, i);
         }
         if (auto places = test.places_after(choice)) return places;
-        if (hunt.asks_ledger() && choice.size() > kWidenedUnits) break;
+        if (query.asks_ledger() && choice.size() > kWidenedUnits) break;
     }
     return {};
 }
 
 }  // namespace
 
-std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market) {
-    if (hunt.few) return choose_exactly(hunt, *hunt.few);
-    const EvictionTest test(hunt);
-    auto bought = market.buy(hunt);
-    if (!bought && !hunt.needs_more_than_slots()) return {};
+std::optional<Chosen> choose_cheapest(const VictimQuery& query, SlotMarket& market) {
+    if (query.few) return choose_exactly(query, *query.few);
+    const StartTest test(query);
+    auto bought = market.buy(query);
+    if (!bought && !query.needs_more_than_slots()) return {};
     Chosen chosen{std::move(bought).value_or(Choice{}), {}};
     auto places = test.places_after(chosen.units);
-    const bool may_widen = !hunt.asks_ledger() || hunt.needs_more_than_slots();
-    if (!places && may_widen) places = widen(hunt, chosen.units);
+    const bool may_widen = !query.asks_ledger() || query.needs_more_than_slots();
+    if (!places && may_widen) places = widen(query, chosen.units);
     if (!places) return {};
     if (chosen.units.size() <= kMinimisedUnits) {
-        Choice dearest_first = by_cost(hunt, chosen.units);
+        Choice dearest_first = by_cost(query, chosen.units);
         std::ranges::reverse(dearest_first);
-        auto fewer = test.prune(chosen.units, dearest_first, EvictionTest::Ledger::Asked);
+        auto fewer = test.prune(chosen.units, dearest_first, StartTest::Ledger::Asked);
         if (fewer) places = std::move(fewer);
     }
     chosen.places = std::move(*places);

@@ -6,18 +6,18 @@
 #include <algorithm>
 
 #include "scheduling/domains.h"
-#include "scheduling/eviction.h"
 #include "scheduling/slot_market.h"
+#include "scheduling/victim_query.h"
 
 namespace berth::scheduling {
 namespace {
 
-Cost price(const Hunt& hunt, const Choice& choice) {
+Cost price(const VictimQuery& query, const Choice& choice) {
     Cost cost;
     for (std::size_t i = 0; i < choice.size(); ++i) {
-        const bool continues = i > 0 && hunt.units.is_of_same_job(choice[i - 1], choice[i]);
-        cost.lost += hunt.lost(choice[i]);
-        cost.stopped += hunt.units[choice[i]].takes_whole_job ? 1 : 0;
+        const bool continues = i > 0 && query.units.is_of_same_job(choice[i - 1], choice[i]);
+        cost.lost += query.lost(choice[i]);
+        cost.stopped += query.units[choice[i]].takes_whole_job ? 1 : 0;
         cost.touched += continues ? 0 : 1;
     }
     return cost;
@@ -25,19 +25,19 @@ Cost price(const Hunt& hunt, const Choice& choice) {
 
 }  // namespace
 
-std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& market) {
+std::optional<Chosen> choose_cheapest_domain(const VictimQuery& query, SlotMarket& market) {
     std::optional<Chosen> best;
-    for (const Region& region : required_regions(hunt.view, hunt.beneficiary.job)) {
-        Beneficiary here = hunt.beneficiary;
+    for (const Region& region : required_regions(query.view, query.beneficiary.job)) {
+        Beneficiary here = query.beneficiary;
         here.within = region;
-        Hunt inside{hunt.view,    here,        hunt.terms,    hunt.units, hunt.prices,
-                    hunt.scratch, hunt.ledger, hunt.projects, hunt.few};
-        inside.takes_back = hunt.takes_back;
+        VictimQuery inside{query.view,    here,         query.terms,    query.units, query.prices,
+                           query.scratch, query.ledger, query.projects, query.few};
+        inside.takes_back = query.takes_back;
         market.close();
         market.reopen(inside);
         auto chosen = choose_cheapest(inside, market);
         if (!chosen) continue;
-        if (!best || price(hunt, chosen->units) < price(hunt, best->units)) {
+        if (!best || price(query, chosen->units) < price(query, best->units)) {
             best = std::move(chosen);
         }
     }
@@ -45,7 +45,7 @@ std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& marke
     if (!best) return {};
     // What is given back may make room in another domain as well.
     const Choice last_first(best->units.rbegin(), best->units.rend());
-    auto fewer = EvictionTest(hunt).prune(best->units, last_first, EvictionTest::Ledger::Asked);
+    auto fewer = StartTest(query).prune(best->units, last_first, StartTest::Ledger::Asked);
     if (fewer) best->places = std::move(*fewer);
     return best;
 }

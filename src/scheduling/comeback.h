@@ -8,11 +8,11 @@
 // Cost: the projects that may lose, times those that run work.
 #pragma once
 
-#include "scheduling/eviction.h"
+#include "scheduling/victim_query.h"
 
 namespace berth::scheduling {
 
 // By project; nothing for those that would not come back so.
-void price_comebacks(Hunt& hunt);
+void price_comebacks(VictimQuery& query);
 
 }  // namespace berth::scheduling

@@ -55,7 +55,7 @@ std::optional<HeldBack> by_minimum_runs(const PoolView& view, const Beneficiary&
     if (all.gpus == MilliGpu{0}) return {};
     VictimSearch search;
     search.open(view);
-    const Eviction now = search.find(beneficiary);
+    const FoundVictims now = search.find(beneficiary);
     if (!now.units.empty() || !now.protected_until) return {};
     PoolView later = view;
     later.now = all.last;

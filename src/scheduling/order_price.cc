@@ -25,7 +25,7 @@ Answer by_search(PoolView& view, const Beneficiary& beneficiary) {
     VictimSearch search;
     for (int look = 0; look < kLooksMax; ++look) {
         search.open(view);
-        const Eviction found = search.find(beneficiary);
+        const FoundVictims found = search.find(beneficiary);
         if (!found.units.empty()) {
             const JobId candidate = search.unit(found.units.front()).job;
             if (view.now == now) return {HeldBackBy::Nothing, {}, candidate};

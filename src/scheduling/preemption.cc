@@ -82,39 +82,39 @@ Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& benef
     const Job& job = beneficiary.job;
     const bool contends = scheduling::contends(decision_.attempt().known, job.id);
     if (!contends && opened && refused_.covers(view, beneficiary, *opened)) return {};
-    const Eviction eviction = find_victims(view, beneficiary);
-    if (eviction.protected_until) decision_.wake_at(*eviction.protected_until);
-    if (eviction.units.empty()) {
-        if (opened) refused_.add(view, beneficiary, *opened, eviction.is_out_of_reach);
+    const FoundVictims victims = find_victims(view, beneficiary);
+    if (victims.protected_until) decision_.wake_at(*victims.protected_until);
+    if (victims.units.empty()) {
+        if (opened) refused_.add(view, beneficiary, *opened, victims.is_out_of_reach);
         return {};
     }
     VictimSearch& search = search_in(view);
-    note_conflicts(view, beneficiary, search, eviction);
+    note_conflicts(view, beneficiary, search, victims);
     Changed changed{job.project};
     const bool wasteful = is_wasteful(view, beneficiary);
-    for (const std::size_t position : eviction.units) {
+    for (const std::size_t position : victims.units) {
         const VictimUnit& unit = search.unit(position);
         decision_.pause(unit, beneficiary.rule, job.id, wasteful);
         search.take(position);
         add(changed, unit.project);
     }
-    decision_.reserve(job.id, view.pool, beneficiary.rule, eviction.places);
+    decision_.reserve(job.id, view.pool, beneficiary.rule, victims.places);
     return changed;
 }
 
-Eviction Preemption::find_victims(const PoolView& view, const Beneficiary& beneficiary) {
+FoundVictims Preemption::find_victims(const PoolView& view, const Beneficiary& beneficiary) {
     VictimSearch& search = search_in(view);
-    Eviction eviction = search.find(beneficiary);
+    FoundVictims victims = search.find(beneficiary);
     // Others let it pass, who may be victims now that they have started.
     const bool others_started = started_before_ != decision_.plan().starts.size();
     const bool contends = scheduling::contends(decision_.attempt().known, beneficiary.job.id);
-    if (eviction.units.empty() && contends && others_started) {
+    if (victims.units.empty() && contends && others_started) {
         decision_.see_started();
         search.look_again();
         started_before_ = decision_.plan().starts.size();
-        eviction = search.find(beneficiary);
+        victims = search.find(beneficiary);
     }
-    return eviction;
+    return victims;
 }
 
 // What was promised to others gives way to an owner, where that helps; a job that was promised it
@@ -143,9 +143,9 @@ Changed Preemption::drop_promises(const PoolView& view, const Beneficiary& benef
 // No job both gains and loses in one plan: one that would lets the other pass in the next attempt.
 // In the last one winners are spared, so that the other finds other victims or waits.
 void Preemption::note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
-                                const VictimSearch& search, const Eviction& eviction) {
+                                const VictimSearch& search, const FoundVictims& victims) {
     JobSet found(decision_.cache().nodes());
-    for (const std::size_t unit : eviction.units) {
+    for (const std::size_t unit : victims.units) {
         const JobId job = search.unit(unit).job;
         if (!decision_.is_winner(job) || !found.insert(job).second) continue;
         decision_.note_conflict(job, {beneficiary.job.id, view.pool, beneficiary.rule});

@@ -33,8 +33,8 @@ class Preemption {
                           const std::optional<std::uint64_t>& opened);
     Changed drop_promises(const PoolView& view, const Beneficiary& beneficiary);
     void note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
-                        const VictimSearch& search, const Eviction& eviction);
-    Eviction find_victims(const PoolView& view, const Beneficiary& beneficiary);
+                        const VictimSearch& search, const FoundVictims& found);
+    FoundVictims find_victims(const PoolView& view, const Beneficiary& beneficiary);
     VictimSearch& search_in(const PoolView& view);
 
     Decision& decision_;

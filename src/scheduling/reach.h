@@ -17,22 +17,22 @@
 #include <span>
 #include <vector>
 
-#include "scheduling/eviction.h"
 #include "scheduling/node_work.h"
 #include "scheduling/own_reach.h"
+#include "scheduling/victim_query.h"
 
 namespace berth::scheduling {
 
 class Reach {
   public:
-    // What there is when all that the hunt may take has left.
+    // What there is when all that the query may take has left.
     struct Extent {
         bool is_enough;  // for all the beneficiary's tasks, perhaps
         // On which alone one of them may fit, each once; nothing where they are many, or not known.
         // It stands until the next question.
         std::optional<std::span<const NodeId>> nodes;
     };
-    Extent extent(const Hunt& hunt);
+    Extent extent(const VictimQuery& query);
     NodeWork& work() { return work_; }
 
   private:
@@ -45,12 +45,12 @@ class Reach {
         std::vector<std::int32_t> nodes_with;  // by the number of such GPUs
     };
 
-    Extent extent_of_own(const Hunt& hunt);
-    Extent extent_of_lent(const Hunt& hunt);
-    bool is_enough_with_idle(const Hunt& hunt, const auto& could_have, std::int64_t slots);
-    Count& nearest(const Hunt& hunt);
-    std::int64_t cost_to_follow(const Hunt& hunt, const Count& count) const;
-    void bring_up_to_date(const Hunt& hunt, Count& count);
+    Extent extent_of_own(const VictimQuery& query);
+    Extent extent_of_lent(const VictimQuery& query);
+    bool is_enough_with_idle(const VictimQuery& query, const auto& could_have, std::int64_t slots);
+    Count& nearest(const VictimQuery& query);
+    std::int64_t cost_to_follow(const VictimQuery& query, const Count& count) const;
+    void bring_up_to_date(const VictimQuery& query, Count& count);
     void count_again(Count& count, NodeId node) const;
 
     OwnReach own_;

@@ -13,19 +13,19 @@ using Room = SlotScratch::Room;
 
 class SlotSearch {
   public:
-    SlotSearch(const Hunt& hunt, ReclaimLedger& ledger, NodeId node)
-        : hunt_(hunt),
-          units_(hunt.units),
-          is_chosen_(hunt.scratch.is_chosen),
+    SlotSearch(const VictimQuery& query, ReclaimLedger& ledger, NodeId node)
+        : query_(query),
+          units_(query.units),
+          is_chosen_(query.scratch.is_chosen),
           node_(node),
           ledger_(ledger),
-          candidates_(hunt.scratch.candidates),
-          reachable_(hunt.scratch.reachable),
-          taken_(hunt.scratch.taken),
-          best_(hunt.scratch.best) {
-        const PoolView& view = hunt.view;
+          candidates_(query.scratch.candidates),
+          reachable_(query.scratch.reachable),
+          taken_(query.scratch.taken),
+          best_(query.scratch.best) {
+        const PoolView& view = query.view;
         const cluster::NodeState& state = view.cluster.nodes()[node.index()];
-        const ShapeId shape = hunt.beneficiary.job.shape;
+        const ShapeId shape = query.beneficiary.job.shape;
         gpus_ = static_cast<std::size_t>(state.gpus);
         counts_cpu_ = state.cpu.capacity != cluster::kUnaccounted;
         counts_memory_ = state.memory.capacity != cluster::kUnaccounted;
@@ -63,8 +63,8 @@ class SlotSearch {
     // A unit that the ledger forbids by itself is forbidden on top of others too.
     void collect_candidates() {
         candidates_.clear();
-        for (const std::size_t unit : hunt_.units.on(node_)) {
-            if (is_taken_before(unit) || !hunt_.may_take(unit, ledger_)) continue;
+        for (const std::size_t unit : query_.units.on(node_)) {
+            if (is_taken_before(unit) || !query_.may_take(unit, ledger_)) continue;
             candidates_.push_back({0, unit});
         }
     }
@@ -72,7 +72,7 @@ class SlotSearch {
     // Room if everything from a candidate onwards left: what cannot be reached is cut off. Returns
     // whether all of it would do.
     bool sum_up_reachable() {
-        const cluster::Cluster& cluster = hunt_.view.cluster;
+        const cluster::Cluster& cluster = query_.view.cluster;
         for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
             const int at = static_cast<int>(gpu);
             const MilliGpu compute = cluster.compute_left(View::Coming, node_, at);
@@ -93,7 +93,7 @@ class SlotSearch {
         if (!fits(all)) return false;
         // Cheapest first; ties in the order of projects, then in victim order.
         for (auto& candidate : candidates_) {
-            candidate.lost = hunt_.lost(candidate.unit);
+            candidate.lost = query_.lost(candidate.unit);
             have_company_ |= units_.first_of_job(candidate.unit) != candidate.unit;
             int gpus = 0;
             for (const model::TaskPlacement& task : units_[candidate.unit].tasks) {
@@ -134,7 +134,7 @@ class SlotSearch {
 
     void add_other(Room& room, JobId job, int rank) const {
         if (others_ == 0) return;
-        const cluster::Cluster& cluster = hunt_.view.cluster;
+        const cluster::Cluster& cluster = query_.view.cluster;
         const ShapeId shape = cluster::asked_by(cluster, cluster.job(job).shape, rank);
         for (std::size_t i = 0; i < others_; ++i) {
             room.other[i] += cluster.resources().asked(shape, need_other_[i].resource);
@@ -248,12 +248,12 @@ class SlotSearch {
         for (std::size_t i = units_.first_of_job(unit); i <= unit && is_legal; ++i) {
             if (is_taken(i)) continue;
             const VictimUnit& one = units_[i];
-            is_legal = !hunt_.asks_ledger() || ledger_.may_take(one.project, one.gpus);
+            is_legal = !query_.asks_ledger() || ledger_.may_take(one.project, one.gpus);
             if (!is_legal) break;
             MilliGpu largest_before{0};
-            if (hunt_.asks_ledger()) largest_before = ledger_.take(one.project, one.gpus);
+            if (query_.asks_ledger()) largest_before = ledger_.take(one.project, one.gpus);
             taken_.push_back({i, largest_before});
-            cost.lost += hunt_.lost(i);
+            cost.lost += query_.lost(i);
             cost.stopped += one.takes_whole_job ? 1 : 0;
             add_here(more, i);
         }
@@ -261,12 +261,12 @@ class SlotSearch {
         if (is_legal) descend(next + 1, more, cost);
         for (; taken_.size() > before; taken_.pop_back()) {
             const VictimUnit& one = units_[taken_.back().unit];
-            if (!hunt_.asks_ledger()) continue;
+            if (!query_.asks_ledger()) continue;
             ledger_.give_back(one.project, one.gpus, taken_.back().largest_before);
         }
     }
 
-    const Hunt& hunt_;
+    const VictimQuery& query_;
     const VictimUnits& units_;
     const std::vector<bool>& is_chosen_;
     NodeId node_;
@@ -295,9 +295,9 @@ class SlotSearch {
 
 }  // namespace
 
-const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, NodeId node) {
-    SlotSearch(hunt, ledger, node).run();
-    return hunt.scratch.best;
+const SlotCost& cheapest_slot(const VictimQuery& query, ReclaimLedger& ledger, NodeId node) {
+    SlotSearch(query, ledger, node).run();
+    return query.scratch.best;
 }
 
 }  // namespace berth::scheduling

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduling/eviction.h"
+#include "scheduling/victim_query.h"
 
 namespace berth::scheduling {
 
@@ -48,7 +48,7 @@ struct SlotScratch {
 };
 
 // Units that are chosen are gone. The ledger knows of them, and is as before after the call. The
-// answer stays in the hunt's scratch.
-const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, NodeId node);
+// answer stays in the query's scratch.
+const SlotCost& cheapest_slot(const VictimQuery& query, ReclaimLedger& ledger, NodeId node);
 
 }  // namespace berth::scheduling

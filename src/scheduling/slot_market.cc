@@ -18,9 +18,9 @@ namespace {
 // The least that a slot on the node may cost, as far as the compute of its GPUs tells; nothing when
 // too few of them could be freed. A unit on several GPUs is shared out between them: whoever needs
 // only some of them pays for it in full.
-std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
-    const cluster::Cluster& cluster = hunt.view.cluster;
-    const ShapeId shape = hunt.beneficiary.job.shape;
+std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
+    const cluster::Cluster& cluster = query.view.cluster;
+    const ShapeId shape = query.beneficiary.job.shape;
     const std::int64_t wanted = cluster.part_on(shape, node).compute.value;
     struct Gpu {
         std::int64_t room;
@@ -31,12 +31,12 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
     const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
     std::fill_n(gpus.begin(), count, Gpu{0, 0, std::numeric_limits<std::int64_t>::max()});
     bool has_units = false;
-    for (const std::size_t position : hunt.units.on(node)) {
-        if (!hunt.may_take(position, hunt.ledger)) continue;
+    for (const std::size_t position : query.units.on(node)) {
+        if (!query.may_take(position, query.ledger)) continue;
         has_units = true;
-        const std::int64_t cost = hunt.lost(position);
-        const int touched = hunt.units[position].gpus_on(node);
-        for (const model::TaskPlacement& task : hunt.units[position].tasks) {
+        const std::int64_t cost = query.lost(position);
+        const int touched = query.units[position].gpus_on(node);
+        for (const model::TaskPlacement& task : query.units[position].tasks) {
             if (task.node != node) continue;
             for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
                 Gpu& gpu = gpus[static_cast<std::size_t>(std::countr_zero(mask))];
@@ -65,9 +65,9 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
 }
 
 // The GPUs that have room for a part of a task as they are.
-std::uint64_t with_room(const Hunt& hunt, NodeId node) {
-    const cluster::Cluster& cluster = hunt.view.cluster;
-    const ShapeId shape = hunt.beneficiary.job.shape;
+std::uint64_t with_room(const VictimQuery& query, NodeId node) {
+    const cluster::Cluster& cluster = query.view.cluster;
+    const ShapeId shape = query.beneficiary.job.shape;
     const cluster::NodeState& state = cluster.nodes()[node.index()];
     if (cluster.shape(shape).request.is_whole()) {
         return state.whole[static_cast<std::size_t>(View::Coming)];
@@ -81,10 +81,10 @@ std::uint64_t with_room(const Hunt& hunt, NodeId node) {
     return with_room;
 }
 
-int price_falls(const Hunt& hunt) {
+int price_falls(const VictimQuery& query) {
     int falls = 0;
-    for (const ProjectId project : hunt.projects) {
-        falls += hunt.prices.falls(hunt.terms, project);
+    for (const ProjectId project : query.projects) {
+        falls += query.prices.falls(query.terms, project);
     }
     return falls;
 }
@@ -95,94 +95,95 @@ bool SlotMarket::Offer::operator<(const Offer& other) const {
     return std::tie(other.cost, other.node) < std::tie(cost, node);
 }
 
-void SlotMarket::reopen(const Hunt& hunt) {
-    ReclaimLedger::Headrooms headrooms = hunt.ledger.headrooms();
-    const bool is_looser = !std::ranges::includes(projects_, hunt.projects) ||
+void SlotMarket::reopen(const VictimQuery& query) {
+    ReclaimLedger::Headrooms headrooms = query.ledger.headrooms();
+    const bool is_looser = !std::ranges::includes(projects_, query.projects) ||
                            !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{}) ||
-                           !std::ranges::equal(takes_back_, hunt.takes_back) ||
-                           price_falls_ != price_falls(hunt);
-    price_falls_ = price_falls(hunt);
+                           !std::ranges::equal(takes_back_, query.takes_back) ||
+                           price_falls_ != price_falls(query);
+    price_falls_ = price_falls(query);
     headrooms_ = headrooms;
-    takes_back_ = hunt.takes_back;
-    projects_ = hunt.projects;
-    const base::ChangeLog<NodeId>& log = hunt.view.cluster.changed_nodes().capacity;
+    takes_back_ = query.takes_back;
+    projects_ = query.projects;
+    const base::ChangeLog<NodeId>& log = query.view.cluster.changed_nodes().capacity;
     if (!is_open_ || is_looser || !log.reaches_back_to(mark_)) {
-        open(hunt);
+        open(query);
     } else {
-        log.visit_since(mark_, [&](NodeId node) { offer(hunt, node); });
-        for (const NodeId node : to_offer_) offer(hunt, node);
+        log.visit_since(mark_, [&](NodeId node) { offer(query, node); });
+        for (const NodeId node : to_offer_) offer(query, node);
     }
     to_offer_.clear();
     mark_ = log.read();
 }
 
-void SlotMarket::open(const Hunt& hunt) {
+void SlotMarket::open(const VictimQuery& query) {
     is_open_ = true;
-    versions_.assign(hunt.view.cluster.nodes().size(), 0);
+    versions_.assign(query.view.cluster.nodes().size(), 0);
     heap_.clear();
     sources_.clear();
-    if (const Region& within = hunt.beneficiary.within; !within.is_whole_pool()) {
-        cluster::visit_nodes(hunt.view.cluster, hunt.view.pool, within,
-                             [&](NodeId node) { offer(hunt, node); });
+    if (const Region& within = query.beneficiary.within; !within.is_whole_pool()) {
+        cluster::visit_nodes(query.view.cluster, query.view.pool, within,
+                             [&](NodeId node) { offer(query, node); });
         return;
     }
-    if (hunt.nodes) {
-        for (const NodeId node : *hunt.nodes) offer(hunt, node);
+    if (query.nodes) {
+        for (const NodeId node : *query.nodes) offer(query, node);
         return;
     }
-    in_reach_.assign(hunt.view.cluster.nodes().size(), 0);
-    for (const JobSet* starting : {hunt.view.fresh, hunt.view.honoured}) {
+    in_reach_.assign(query.view.cluster.nodes().size(), 0);
+    for (const JobSet* starting : {query.view.fresh, query.view.honoured}) {
         if (starting == nullptr) continue;
-        for (const JobId job : *starting) look_at(hunt, job);
+        for (const JobId job : *starting) look_at(query, job);
     }
-    for (const ProjectId project : hunt.projects) {
-        for (const UnitPrices::Group& group : hunt.prices.groups(hunt.terms, project)) {
+    for (const ProjectId project : query.projects) {
+        for (const UnitPrices::Group& group : query.prices.groups(query.terms, project)) {
             Source source{0, project, group};
-            if (settle(hunt, source)) sources_.push_back(source);
+            if (settle(query, source)) sources_.push_back(source);
         }
     }
     std::ranges::make_heap(sources_, std::less{});
 }
 
-bool SlotMarket::settle(const Hunt& hunt, Source& source) {
+bool SlotMarket::settle(const VictimQuery& query, Source& source) {
     UnitPrices::Group& left = source.left;
     // Who lost too much to lose another one of these keeps them all.
-    const bool is_bounded = hunt.asks_ledger() && !left.is_over();
-    if (is_bounded && !hunt.ledger.may_take(source.project, left.like.gpus)) return false;
-    while (!left.is_over() && !hunt.units.allows_any(hunt.terms, left.at->job, left.is_protected))
+    const bool is_bounded = query.asks_ledger() && !left.is_over();
+    if (is_bounded && !query.ledger.may_take(source.project, left.like.gpus)) return false;
+    while (!left.is_over() && !query.units.allows_any(query.terms, left.at->job, left.is_protected))
         ++left.at;
     if (left.is_over()) return false;
     const auto takes_back =
-        hunt.takes_back.empty() ? std::nullopt : hunt.takes_back[source.project.index()];
-    source.lost = hunt.prices.least_lost(hunt.terms, source.project, *left.at, takes_back);
+        query.takes_back.empty() ? std::nullopt : query.takes_back[source.project.index()];
+    source.lost = query.prices.least_lost(query.terms, source.project, *left.at, takes_back);
     return true;
 }
 
-void SlotMarket::pull(const Hunt& hunt) {
+void SlotMarket::pull(const VictimQuery& query) {
     std::ranges::pop_heap(sources_, std::less{});
     Source& source = sources_.back();
-    look_at(hunt, source.left.at->job);
+    look_at(query, source.left.at->job);
     ++source.left.at;
-    if (settle(hunt, source)) {
+    if (settle(query, source)) {
         std::ranges::push_heap(sources_, std::less{});
     } else {
         sources_.pop_back();
     }
 }
 
-void SlotMarket::look_at(const Hunt& hunt, JobId job) {
-    const int needed = hunt.view.cluster.shape(hunt.beneficiary.job.shape).request.gpus;
-    const VictimUnits::Range units = hunt.units.of(job);
+void SlotMarket::look_at(const VictimQuery& query, JobId job) {
+    const int needed = query.view.cluster.shape(query.beneficiary.job.shape).request.gpus;
+    const VictimUnits::Range units = query.units.of(job);
     for (std::size_t at = units.first; at < units.end; ++at) {
-        if (!hunt.may_take(at, hunt.ledger)) continue;
-        for (const model::TaskPlacement& task : hunt.units[at].tasks) {
+        if (!query.may_take(at, query.ledger)) continue;
+        for (const model::TaskPlacement& task : query.units[at].tasks) {
             std::uint32_t& version = versions_[task.node.index()];
             if (version != 0) continue;
             std::uint64_t& in_reach = in_reach_[task.node.index()];
             in_reach |= task.gpu_mask;
-            if (std::popcount(in_reach | with_room(hunt, task.node)) < needed) continue;
+            if (std::popcount(in_reach | with_room(query, task.node)) < needed) continue;
             version = 1;
-            if (const auto least = least_price(hunt, task.node)) put_up(*least, task.node, version);
+            if (const auto least = least_price(query, task.node))
+                put_up(*least, task.node, version);
         }
     }
 }
@@ -208,9 +209,9 @@ bool SlotMarket::may_be_beaten() const {
     return Cost{.lost = sources_.front().lost, .touched = 1} < heap_.front().cost;
 }
 
-std::optional<SlotMarket::Offer> SlotMarket::pop(const Hunt& hunt) {
+std::optional<SlotMarket::Offer> SlotMarket::pop(const VictimQuery& query) {
     while (true) {
-        while (may_be_beaten()) pull(hunt);
+        while (may_be_beaten()) pull(query);
         if (heap_.empty()) return {};
         std::ranges::pop_heap(heap_, std::less{});
         const Offer top = heap_.back();
@@ -219,35 +220,35 @@ std::optional<SlotMarket::Offer> SlotMarket::pop(const Hunt& hunt) {
     }
 }
 
-void SlotMarket::offer(const Hunt& hunt, NodeId node) {
+void SlotMarket::offer(const VictimQuery& query, NodeId node) {
     const std::uint32_t version = ++versions_[node.index()];
-    if (const auto least = least_price(hunt, node)) put_up(*least, node, version);
+    if (const auto least = least_price(query, node)) put_up(*least, node, version);
 }
 
-std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
-    const PoolView& view = hunt.view;
+std::optional<Choice> SlotMarket::buy(const VictimQuery& query) {
+    const PoolView& view = query.view;
     const cluster::Trial trial(view.cluster);
-    ReclaimLedger ledger = hunt.ledger;
+    ReclaimLedger ledger = query.ledger;
     Choice choice;
-    int missing = hunt.beneficiary.tasks;
-    for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming,
-                                          hunt.beneficiary.within)) {
-        view.cluster.take(View::Coming, hunt.beneficiary.job.shape, task);
+    int missing = query.beneficiary.tasks;
+    for (const auto& task : place_fitting(view, query.beneficiary.job, missing, View::Coming,
+                                          query.beneficiary.within)) {
+        view.cluster.take(View::Coming, query.beneficiary.job.shape, task);
         --missing;
     }
     while (missing > 0) {
-        const std::optional<Offer> top = pop(hunt);
+        const std::optional<Offer> top = pop(query);
         if (!top) break;
-        const SlotCost& now = cheapest_slot(hunt, ledger, top->node);
+        const SlotCost& now = cheapest_slot(query, ledger, top->node);
         if (!now.is_possible) {
             to_offer_.push_back(top->node);
         } else if (now.cost != top->cost) {
             push({now.cost, top->node, top->version});
-        } else if (accept(hunt, ledger, top->node, now, choice)) {
+        } else if (accept(query, ledger, top->node, now, choice)) {
             --missing;
         }
     }
-    for (const std::size_t unit : choice) hunt.scratch.is_chosen[unit] = false;
+    for (const std::size_t unit : choice) query.scratch.is_chosen[unit] = false;
     has_found_any_ = !choice.empty();
     if (missing > 0) {
         is_open_ = false;  // what it learnt was true with the ledger it had come to
@@ -257,28 +258,28 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
     return choice;
 }
 
-bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, const SlotCost& slot,
-                        Choice& choice) {
-    cluster::Cluster& cluster = hunt.view.cluster;
+bool SlotMarket::accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node,
+                        const SlotCost& slot, Choice& choice) {
+    cluster::Cluster& cluster = query.view.cluster;
     base::SmallVector<NodeId, 16> touched{node};
-    std::vector<bool>& is_chosen = hunt.scratch.is_chosen;
-    is_chosen.resize(std::max(is_chosen.size(), hunt.units.size()));
+    std::vector<bool>& is_chosen = query.scratch.is_chosen;
+    is_chosen.resize(std::max(is_chosen.size(), query.units.size()));
     for (const std::size_t position : slot.units) {
-        const VictimUnit& unit = hunt.units[position];
+        const VictimUnit& unit = query.units[position];
         is_chosen[position] = true;
         choice.push_back(position);
-        if (hunt.asks_ledger()) ledger.take(unit.project, unit.gpus);
+        if (query.asks_ledger()) ledger.take(unit.project, unit.gpus);
         cluster.release(unit.job, unit.ranks);
         for (const model::TaskPlacement& task : unit.tasks) touched.push_back(task.node);
     }
-    const ShapeId shape = hunt.beneficiary.job.shape;
-    const auto place = place_on(hunt.view, shape, node, View::Coming);
+    const ShapeId shape = query.beneficiary.job.shape;
+    const auto place = place_on(query.view, shape, node, View::Coming);
     if (place) cluster.take(View::Coming, shape, *place);
     std::ranges::sort(touched);
     const auto repeated = std::ranges::unique(touched);
     touched.erase(repeated.begin(), repeated.end());
     for (const NodeId changed : touched) {
-        if (!cluster::is_in(cluster, hunt.beneficiary.within, changed)) continue;
+        if (!cluster::is_in(cluster, query.beneficiary.within, changed)) continue;
         // What was freed there may be room enough for another slot.
         push({{}, changed, ++versions_[changed.index()]});
     }

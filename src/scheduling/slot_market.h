@@ -2,7 +2,7 @@
 //
 // On which node is the next slot for a task made cheapest? Nodes stand in a heap by the least that
 // a slot there may cost, and the price of the one on top is looked up when it gets there. Where the
-// hunt knows the few nodes that can do, they stand there from the beginning. Else units are looked
+// query knows the few nodes that can do, they stand there from the beginning. Else units are looked
 // at cheapest first, and a node comes to stand there when those on it that were looked at could be
 // enough, so that a search looks at little more than it takes. Of nodes in the heap that cost the
 // same the first is taken. A slot that is bought frees its node for more and makes every other slot
@@ -17,19 +17,19 @@
 #include <span>
 #include <vector>
 
-#include "scheduling/eviction.h"
 #include "scheduling/slot_cost.h"
+#include "scheduling/victim_query.h"
 
 namespace berth::scheduling {
 
 class SlotMarket {
   public:
-    // Prepares for this hunt.
-    void reopen(const Hunt& hunt);
-    // Forgets all offers: the next hunt is for other nodes, or in another decision.
+    // Prepares for this query.
+    void reopen(const VictimQuery& query);
+    // Forgets all offers: the next query is for other nodes, or in another decision.
     void close() { is_open_ = false; }
     // Buys a slot for each task of the beneficiary, or returns nothing.
-    std::optional<Choice> buy(const Hunt& hunt);
+    std::optional<Choice> buy(const VictimQuery& query);
     // Whether it found a slot at all the last time.
     bool has_found_any() const { return has_found_any_; }
 
@@ -51,34 +51,34 @@ class SlotMarket {
         bool operator<(const Source& other) const;  // the cheapest is the heap's top
     };
 
-    void open(const Hunt& hunt);
+    void open(const VictimQuery& query);
     // Moves on to a job of which any may be taken; false when none is left.
-    static bool settle(const Hunt& hunt, Source& source);
+    static bool settle(const VictimQuery& query, Source& source);
     // Puts up the nodes of the cheapest job that was not looked at yet.
-    void pull(const Hunt& hunt);
+    void pull(const VictimQuery& query);
     // Those on which the units that were looked at could be enough: any other's slot costs as much
     // as a job that was not, or more.
-    void look_at(const Hunt& hunt, JobId job);
+    void look_at(const VictimQuery& query, JobId job);
     void put_up(std::int64_t least, NodeId node, std::uint32_t version);
     void push(const Offer& offer);
     // Whether a node that was not put up may be cheaper than all that were, or as cheap with fewer
     // jobs that leave.
     bool may_be_beaten() const;
     // The node on top, when it could be the cheapest one.
-    std::optional<Offer> pop(const Hunt& hunt);
+    std::optional<Offer> pop(const VictimQuery& query);
     // Puts a node up at the least its slot may cost; what was said of it before is void.
-    void offer(const Hunt& hunt, NodeId node);
-    bool accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, const SlotCost& slot,
+    void offer(const VictimQuery& query, NodeId node);
+    bool accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node, const SlotCost& slot,
                 Choice& choice);
 
     bool is_open_ = false;
     bool has_found_any_ = false;
-    ReclaimLedger::Headrooms headrooms_;  // of the hunt it was last used in
+    ReclaimLedger::Headrooms headrooms_;  // of the query it was last used in
     base::SmallVector<ProjectId, 128> projects_;  // likewise
-    decltype(Hunt::takes_back) takes_back_;  // likewise
+    decltype(VictimQuery::takes_back) takes_back_;  // likewise
     int price_falls_ = 0;  // likewise, of all its projects
     std::uint64_t mark_ = 0;  // in the log of the nodes that changed
-    std::vector<NodeId> to_offer_;  // whose slots the last hunt's ledger did not allow any more
+    std::vector<NodeId> to_offer_;  // whose slots the last query's ledger did not allow any more
     std::vector<Source> sources_;  // a heap
     std::vector<Offer> heap_;
     std::vector<std::uint32_t> versions_;  // by node: of the offer that counts, 0 = none yet

@@ -16,16 +16,16 @@
 #include <tuple>
 #include <vector>
 
-#include "scheduling/eviction.h"
 #include "scheduling/node_work.h"
+#include "scheduling/victim_query.h"
 
 namespace berth::scheduling {
 
 class VainSearches {
   public:
-    bool covers(const Hunt& hunt, NodeWork& work);
+    bool covers(const VictimQuery& query, NodeWork& work);
     // `until`: when the first protection ends that binds the search.
-    void add(const Hunt& hunt, std::optional<TimePoint> until);
+    void add(const VictimQuery& query, std::optional<TimePoint> until);
     void forget() { known_.clear(); }
 
   private:
@@ -38,7 +38,7 @@ class VainSearches {
         std::uint64_t mark = 0;  // in the log of nodes whose work changed
     };
 
-    static std::optional<Question> question(const Hunt& hunt);
+    static std::optional<Question> question(const VictimQuery& query);
 
     std::map<Question, Known> known_;
 };

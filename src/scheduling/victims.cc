@@ -5,8 +5,8 @@
 
 #include "scheduling/comeback.h"
 #include "scheduling/companions.h"
-#include "scheduling/eviction.h"
 #include "scheduling/quota_gate.h"
+#include "scheduling/victim_query.h"
 
 namespace berth::scheduling {
 namespace {
@@ -14,10 +14,10 @@ namespace {
 // Markets that are kept from one decision to the next: each is as large as the pool has nodes.
 constexpr std::size_t kMarketsKept = 256;
 
-void find_projects_to_take_from(Hunt& hunt) {
-    const PoolView& view = hunt.view;
-    if (!hunt.asks_ledger()) {
-        hunt.projects.push_back(hunt.beneficiary.job.project);
+void find_projects_to_take_from(VictimQuery& query) {
+    const PoolView& view = query.view;
+    if (!query.asks_ledger()) {
+        query.projects.push_back(query.beneficiary.job.project);
         return;
     }
     for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
@@ -25,53 +25,53 @@ void find_projects_to_take_from(Hunt& hunt) {
         const cluster::Claim& claim = view.claim(project);
         // The smallest unit decides whether anything at all may be taken from there.
         const bool may_lose =
-            (!claim.victims.empty() && hunt.ledger.may_take(project, MilliGpu{1})) ||
-            (claim.cpu_only_victims > 0 && hunt.ledger.may_take(project, MilliGpu{0}));
-        if (may_lose) hunt.projects.push_back(project);
+            (!claim.victims.empty() && query.ledger.may_take(project, MilliGpu{1})) ||
+            (claim.cpu_only_victims > 0 && query.ledger.may_take(project, MilliGpu{0}));
+        if (may_lose) query.projects.push_back(project);
     }
 }
 
 // Whether even the most that may be taken from every side is too little: decides many refusals
 // without looking at a single unit.
-bool is_hopeless(const Hunt& hunt) {
-    const PoolView& view = hunt.view;
-    if (counting_of(view, hunt.beneficiary.job.shape) == Counting::AtMost) return false;
+bool is_hopeless(const VictimQuery& query) {
+    const PoolView& view = query.view;
+    if (counting_of(view, query.beneficiary.job.shape) == Counting::AtMost) return false;
     struct Sum {
         MilliGpu gpus{0};
         MilliGpu largest{0};
     };
-    base::SmallVector<Sum, 64> sums(hunt.ledger.sides() + 1);  // the last: its own project
-    for (const ProjectId project : hunt.projects) {
-        Sum& sum = sums[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
-        sum.gpus += most_allowed(view, hunt.terms, project);
+    base::SmallVector<Sum, 64> sums(query.ledger.sides() + 1);  // the last: its own project
+    for (const ProjectId project : query.projects) {
+        Sum& sum = sums[query.ledger.side_of(project).value_or(query.ledger.sides())];
+        sum.gpus += most_allowed(view, query.terms, project);
         sum.largest = std::max(sum.largest, view.claim(project).losses.largest);
     }
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
-    for (const ProjectId project : hunt.projects) {
-        const auto side = hunt.ledger.side_of(project);
-        Sum& sum = sums[side.value_or(hunt.ledger.sides())];
+    for (const ProjectId project : query.projects) {
+        const auto side = query.ledger.side_of(project);
+        Sum& sum = sums[side.value_or(query.ledger.sides())];
         reachable +=
-            side ? std::min(sum.gpus, hunt.ledger.most_from(project, sum.largest)) : sum.gpus;
+            side ? std::min(sum.gpus, query.ledger.most_from(project, sum.largest)) : sum.gpus;
         sum = {};  // once for each side
     }
-    return reachable < hunt.beneficiary.amount;
+    return reachable < query.beneficiary.amount;
 }
 
-std::optional<TimePoint> first_protection_end(const Hunt& hunt) {
+std::optional<TimePoint> first_protection_end(const VictimQuery& query) {
     std::optional<TimePoint> first;
-    for (const ProjectId project : hunt.projects) {
-        const auto until = next_protection_end(hunt.view, hunt.terms, project);
+    for (const ProjectId project : query.projects) {
+        const auto until = next_protection_end(query.view, query.terms, project);
         if (until) first = std::min(first.value_or(*until), *until);
     }
     return first;
 }
 
 // Whether companions would have no room if all left who may be paused: slots do not tell.
-bool has_no_room_for_companions(const Hunt& hunt) {
-    if (!lacks_companions(hunt.beneficiary.job)) return false;
-    const EvictionTest room(hunt, EvictionTest::SetAside::Ignored);
-    return !room.places_if_legal(hunt.quarry());
+bool has_no_room_for_companions(const VictimQuery& query) {
+    if (!lacks_companions(query.beneficiary.job)) return false;
+    const StartTest room(query, StartTest::SetAside::Ignored);
+    return !room.places_if_legal(query.candidates());
 }
 
 }  // namespace
@@ -99,75 +99,75 @@ SlotMarket& VictimSearch::market(const Terms& terms, ShapeId shape) {
     return market.slots;
 }
 
-Eviction VictimSearch::find(const Beneficiary& beneficiary) {
+FoundVictims VictimSearch::find(const Beneficiary& beneficiary) {
     if (beneficiary.rule == model::Rule::Reclaim) {
         const cluster::Job& job = beneficiary.job;
         const Counting counting = counting_of(*view_, job.shape);
         if (!could_be_freed(*view_, job.project, beneficiary.amount, counting)) return {};
     }
-    Hunt hunt{*view_,
-              beneficiary,
-              terms_of(*view_, beneficiary),
-              units_,
-              prices_,
-              scratch_,
-              beneficiary.rule == model::Rule::Reclaim
-                  ? ReclaimLedger(*view_, beneficiary.job.project, beneficiary.amount)
-                  : ReclaimLedger(),
-              {}};
+    VictimQuery query{*view_,
+                      beneficiary,
+                      terms_of(*view_, beneficiary),
+                      units_,
+                      prices_,
+                      scratch_,
+                      beneficiary.rule == model::Rule::Reclaim
+                          ? ReclaimLedger(*view_, beneficiary.job.project, beneficiary.amount)
+                          : ReclaimLedger(),
+                      {}};
     const ProjectId own = beneficiary.job.project;
-    hunt.most_held = std::max(view_->allocated(own), view_->shares.fair[own.index()]);
-    find_projects_to_take_from(hunt);
-    Eviction eviction;
-    eviction.protected_until = first_protection_end(hunt);
-    if (is_hopeless(hunt) || vain_.covers(hunt, reach_.work())) return eviction;
-    const Reach::Extent extent = reach_.extent(hunt);
-    eviction.is_out_of_reach = !extent.is_enough;
-    if (eviction.is_out_of_reach) return eviction;
-    hunt.nodes = extent.nodes;
-    if (has_no_room_for_companions(hunt)) return eviction;
-    hunt.few = units_.few_allowed(hunt.terms, hunt.projects, kExactUnits);
-    if (hunt.few && hunt.few->empty()) return eviction;
+    query.most_held = std::max(view_->allocated(own), view_->shares.fair[own.index()]);
+    find_projects_to_take_from(query);
+    FoundVictims found;
+    found.protected_until = first_protection_end(query);
+    if (is_hopeless(query) || vain_.covers(query, reach_.work())) return found;
+    const Reach::Extent extent = reach_.extent(query);
+    found.is_out_of_reach = !extent.is_enough;
+    if (found.is_out_of_reach) return found;
+    query.nodes = extent.nodes;
+    if (has_no_room_for_companions(query)) return found;
+    query.few = units_.few_allowed(query.terms, query.projects, kExactUnits);
+    if (query.few && query.few->empty()) return found;
     bool is_certain = false;
-    std::optional<Chosen> chosen = choose(hunt, is_certain);
+    std::optional<Chosen> chosen = choose(query, is_certain);
     if (!chosen) {
-        if (is_certain) vain_.add(hunt, eviction.protected_until);
-        return eviction;
+        if (is_certain) vain_.add(query, found.protected_until);
+        return found;
     }
-    eviction.units = std::move(chosen->units);
-    std::ranges::sort(eviction.units, [&](std::size_t left, std::size_t right) {
+    found.units = std::move(chosen->units);
+    std::ranges::sort(found.units, [&](std::size_t left, std::size_t right) {
         return units_.comes_before(left, right);
     });
-    eviction.places = std::move(chosen->places);
-    return eviction;
+    found.places = std::move(chosen->places);
+    return found;
 }
 
-std::optional<Chosen> VictimSearch::choose(Hunt& hunt, bool& is_certain) {
+std::optional<Chosen> VictimSearch::choose(VictimQuery& query, bool& is_certain) {
     const bool wants_cheapest = view_->policy.cheapest_victims;
-    if (wants_cheapest) price_comebacks(hunt);
+    if (wants_cheapest) price_comebacks(query);
     std::optional<Chosen> chosen;
-    if (hunt.terms.by_rank || !wants_cheapest) chosen = choose_in_order(hunt);
-    if (!chosen) chosen = choose_by_cost(hunt, is_certain);
+    if (query.terms.by_rank || !wants_cheapest) chosen = choose_in_order(query);
+    if (!chosen) chosen = choose_by_cost(query, is_certain);
     // What is cheapest may lie where no group or companion of a gang can stand, and the ledger
     // allow no more; or be what fixed projects hold, and be set aside for them again.
     const bool is_set_apart = std::ranges::any_of(
-        hunt.projects, [&](ProjectId project) { return is_set_aside(*view_, project); });
-    const bool is_inexact = (hunt.needs_more_than_slots() || is_set_apart) && !hunt.few;
-    if (!chosen && is_inexact && wants_cheapest) chosen = choose_in_order(hunt);
+        query.projects, [&](ProjectId project) { return is_set_aside(*view_, project); });
+    const bool is_inexact = (query.needs_more_than_slots() || is_set_apart) && !query.few;
+    if (!chosen && is_inexact && wants_cheapest) chosen = choose_in_order(query);
     return chosen;
 }
 
-std::optional<Chosen> VictimSearch::choose_by_cost(const Hunt& hunt, bool& is_certain) {
+std::optional<Chosen> VictimSearch::choose_by_cost(const VictimQuery& query, bool& is_certain) {
     // Who is bound to a node finds nothing there that others could go on with.
-    const bool is_bound = !hunt.beneficiary.within.is_whole_pool();
-    const ShapeId shape = hunt.beneficiary.job.shape;
+    const bool is_bound = !query.beneficiary.within.is_whole_pool();
+    const ShapeId shape = query.beneficiary.job.shape;
     own_.close();
-    SlotMarket& market = is_bound ? own_ : this->market(hunt.terms, shape);
+    SlotMarket& market = is_bound ? own_ : this->market(query.terms, shape);
     const bool needs_domain = !is_bound && view_->cluster.shape(shape).required >= 0;
-    if (needs_domain && !hunt.few) return choose_cheapest_domain(hunt, market);
-    if (!hunt.few) market.reopen(hunt);
-    std::optional<Chosen> chosen = choose_cheapest(hunt, market);
-    is_certain = hunt.few || !market.has_found_any();
+    if (needs_domain && !query.few) return choose_cheapest_domain(query, market);
+    if (!query.few) market.reopen(query);
+    std::optional<Chosen> chosen = choose_cheapest(query, market);
+    is_certain = query.few || !market.has_found_any();
     return chosen;
 }
 

@@ -27,7 +27,7 @@ namespace berth::scheduling {
 
 inline constexpr int kExactUnits = 10;
 
-struct Eviction {
+struct FoundVictims {
     Choice units;  // positions in the table of units
     Places places;  // of the beneficiary, in the Coming view
     // The earliest time at which a job now protected by its minimum run may be paused.
@@ -45,7 +45,7 @@ class VictimSearch {
 
     // The units to pause, or none when nothing legal helps. The cluster is as before after the
     // call.
-    Eviction find(const Beneficiary& beneficiary);
+    FoundVictims find(const Beneficiary& beneficiary);
     const VictimUnit& unit(std::size_t position) const { return units_[position]; }
 
     // Says that the decision pauses this unit, or moves this job.
@@ -62,8 +62,8 @@ class VictimSearch {
     };
     SlotMarket& market(const Terms& terms, ShapeId shape);
     // `is_certain`: where nothing is found, nothing would be, whatever is cheap.
-    std::optional<Chosen> choose(Hunt& hunt, bool& is_certain);
-    std::optional<Chosen> choose_by_cost(const Hunt& hunt, bool& is_certain);
+    std::optional<Chosen> choose(VictimQuery& query, bool& is_certain);
+    std::optional<Chosen> choose_by_cost(const VictimQuery& query, bool& is_certain);
 
     const PoolView* view_ = nullptr;
     VictimUnits units_;

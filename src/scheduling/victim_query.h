@@ -17,7 +17,7 @@ namespace berth::scheduling {
 struct SlotScratch;
 
 // What one search for victims is about.
-struct Hunt {
+struct VictimQuery {
     const PoolView& view;
     const Beneficiary& beneficiary;
     Terms terms;
@@ -61,16 +61,16 @@ struct Hunt {
                                   : prices.lost(terms, unit, takes_back[project.index()]);
     }
     // All units that may be taken.
-    Choice quarry() const { return units.allowed(terms, projects); }
+    Choice candidates() const { return units.allowed(terms, projects); }
 };
 
-class EvictionTest {
+class StartTest {
   public:
     // Room only grows with what is taken, unless what is set aside for fixed quotas is kept: it may
     // grow by more.
     enum class SetAside { Kept, Ignored };
-    explicit EvictionTest(const Hunt& hunt, SetAside set_aside = SetAside::Kept)
-        : hunt_(hunt), set_aside_(set_aside) {}
+    explicit StartTest(const VictimQuery& query, SetAside set_aside = SetAside::Kept)
+        : query_(query), set_aside_(set_aside) {}
 
     // The beneficiary's places when the chosen units have left; nothing when it cannot start or
     // the set is not legal.
@@ -88,7 +88,7 @@ class EvictionTest {
   private:
     bool is_legal(const Choice& choice) const;
 
-    const Hunt& hunt_;
+    const VictimQuery& query_;
     SetAside set_aside_;
 };
 
@@ -104,8 +104,8 @@ class SlotMarket;
 
 // The ways to choose; nothing when nothing legal helps. In one domain: for a job that requires
 // one, the cheapest choice of each domain of that level.
-std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market);
-std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& market);
-std::optional<Chosen> choose_in_order(const Hunt& hunt);
+std::optional<Chosen> choose_cheapest(const VictimQuery& query, SlotMarket& market);
+std::optional<Chosen> choose_cheapest_domain(const VictimQuery& query, SlotMarket& market);
+std::optional<Chosen> choose_in_order(const VictimQuery& query);
 
 }  // namespace berth::scheduling
