@@ -4,10 +4,10 @@
 // jobs.
 //
 // Few units: every subset, cheapest first, so the answer is exact. Many: the beneficiary needs
-// `tasks` slots, bought one after the other where they are cheapest (slot_market.h).
+// `tasks` slots, taken one after the other where they are cheapest (cheapest_nodes.h).
 #include <algorithm>
 
-#include "scheduling/slot_market.h"
+#include "scheduling/cheapest_nodes.h"
 #include "scheduling/victim_query.h"
 #include "scheduling/victims.h"
 
@@ -103,12 +103,12 @@ std::optional<Places> widen(const VictimQuery& query, Choice& choice) {
 
 }  // namespace
 
-std::optional<Chosen> choose_cheapest(const VictimQuery& query, SlotMarket& market) {
+std::optional<Chosen> choose_cheapest(const VictimQuery& query, CheapestNodes& nodes) {
     if (query.few) return choose_exactly(query, *query.few);
     const StartTest test(query);
-    auto bought = market.buy(query);
-    if (!bought && !query.needs_more_than_slots()) return {};
-    Chosen chosen{std::move(bought).value_or(Choice{}), {}};
+    auto taken = nodes.take_cheapest(query);
+    if (!taken && !query.needs_more_than_slots()) return {};
+    Chosen chosen{std::move(taken).value_or(Choice{}), {}};
     auto places = test.places_after(chosen.units);
     const bool may_widen = !query.asks_ledger() || query.needs_more_than_slots();
     if (!places && may_widen) places = widen(query, chosen.units);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose jobs are paused when the beneficiary needs one domain? Slots bought where they are
-// cheapest would lie anywhere, so they are bought in each domain by itself, and the domain where
+// Whose jobs are paused when the beneficiary needs one domain? Slots taken where they are
+// cheapest would lie anywhere, so they are taken in each domain by itself, and the domain where
 // least work is lost is taken: then the fewest jobs, then the first path.
 #include <algorithm>
 
+#include "scheduling/cheapest_nodes.h"
 #include "scheduling/domains.h"
-#include "scheduling/slot_market.h"
 #include "scheduling/victim_query.h"
 
 namespace berth::scheduling {
@@ -25,7 +25,7 @@ Cost price(const VictimQuery& query, const Choice& choice) {
 
 }  // namespace
 
-std::optional<Chosen> choose_cheapest_domain(const VictimQuery& query, SlotMarket& market) {
+std::optional<Chosen> choose_cheapest_domain(const VictimQuery& query, CheapestNodes& nodes) {
     std::optional<Chosen> best;
     for (const Region& region : required_regions(query.view, query.beneficiary.job)) {
         Beneficiary here = query.beneficiary;
@@ -33,15 +33,15 @@ std::optional<Chosen> choose_cheapest_domain(const VictimQuery& query, SlotMarke
         VictimQuery inside{query.view,    here,         query.terms,    query.units, query.prices,
                            query.scratch, query.ledger, query.projects, query.few};
         inside.takes_back = query.takes_back;
-        market.close();
-        market.reopen(inside);
-        auto chosen = choose_cheapest(inside, market);
+        nodes.close();
+        nodes.reopen(inside);
+        auto chosen = choose_cheapest(inside, nodes);
         if (!chosen) continue;
         if (!best || price(query, chosen->units) < price(query, best->units)) {
             best = std::move(chosen);
         }
     }
-    market.close();
+    nodes.close();
     if (!best) return {};
     // What is given back may make room in another domain as well.
     const Choice last_first(best->units.rbegin(), best->units.rend());

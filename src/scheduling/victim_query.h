@@ -100,12 +100,12 @@ struct Chosen {
     Places places;
 };
 
-class SlotMarket;
+class CheapestNodes;
 
 // The ways to choose; nothing when nothing legal helps. In one domain: for a job that requires
 // one, the cheapest choice of each domain of that level.
-std::optional<Chosen> choose_cheapest(const VictimQuery& query, SlotMarket& market);
-std::optional<Chosen> choose_cheapest_domain(const VictimQuery& query, SlotMarket& market);
+std::optional<Chosen> choose_cheapest(const VictimQuery& query, CheapestNodes& nodes);
+std::optional<Chosen> choose_cheapest_domain(const VictimQuery& query, CheapestNodes& nodes);
 std::optional<Chosen> choose_in_order(const VictimQuery& query);
 
 }  // namespace berth::scheduling

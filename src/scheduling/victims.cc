@@ -11,8 +11,9 @@
 namespace berth::scheduling {
 namespace {
 
-// Markets that are kept from one decision to the next: each is as large as the pool has nodes.
-constexpr std::size_t kMarketsKept = 256;
+// Orders of nodes that are kept from one decision to the next: each is as large as the pool has
+// nodes.
+constexpr std::size_t kOrdersKept = 256;
 
 void find_projects_to_take_from(VictimQuery& query) {
     const PoolView& view = query.view;
@@ -83,20 +84,20 @@ void VictimSearch::open(const PoolView& view) {
     policy_ = view.policy;
     units_.open(view);
     prices_.open(view, units_);
-    markets_used_ = 0;
-    markets_.resize(std::min(markets_.size(), kMarketsKept));
+    orders_used_ = 0;
+    orders_.resize(std::min(orders_.size(), kOrdersKept));
 }
 
-SlotMarket& VictimSearch::market(const Terms& terms, ShapeId shape) {
-    for (std::size_t i = 0; i < markets_used_; ++i) {
-        if (markets_[i].shape == shape && markets_[i].terms == terms) return markets_[i].slots;
+CheapestNodes& VictimSearch::nodes(const Terms& terms, ShapeId shape) {
+    for (std::size_t i = 0; i < orders_used_; ++i) {
+        if (orders_[i].shape == shape && orders_[i].terms == terms) return orders_[i].slots;
     }
-    if (markets_used_ == markets_.size()) markets_.emplace_back();
-    Market& market = markets_[markets_used_++];
-    market.terms = terms;
-    market.shape = shape;
-    market.slots.close();
-    return market.slots;
+    if (orders_used_ == orders_.size()) orders_.emplace_back();
+    Kept& kept = orders_[orders_used_++];
+    kept.terms = terms;
+    kept.shape = shape;
+    kept.slots.close();
+    return kept.slots;
 }
 
 FoundVictims VictimSearch::find(const Beneficiary& beneficiary) {
@@ -162,12 +163,12 @@ std::optional<Chosen> VictimSearch::choose_by_cost(const VictimQuery& query, boo
     const bool is_bound = !query.beneficiary.within.is_whole_pool();
     const ShapeId shape = query.beneficiary.job.shape;
     own_.close();
-    SlotMarket& market = is_bound ? own_ : this->market(query.terms, shape);
+    CheapestNodes& nodes = is_bound ? own_ : this->nodes(query.terms, shape);
     const bool needs_domain = !is_bound && view_->cluster.shape(shape).required >= 0;
-    if (needs_domain && !query.few) return choose_cheapest_domain(query, market);
-    if (!query.few) market.reopen(query);
-    std::optional<Chosen> chosen = choose_cheapest(query, market);
-    is_certain = query.few || !market.has_found_any();
+    if (needs_domain && !query.few) return choose_cheapest_domain(query, nodes);
+    if (!query.few) nodes.reopen(query);
+    std::optional<Chosen> chosen = choose_cheapest(query, nodes);
+    is_certain = query.few || !nodes.has_found_any();
     return chosen;
 }
 
@@ -178,7 +179,7 @@ void VictimSearch::take(const cluster::Job& job) {
 
 void VictimSearch::look_again() {
     units_.look_again();
-    markets_used_ = 0;
+    orders_used_ = 0;
 }
 
 void VictimSearch::take(std::size_t position) {

@@ -18,8 +18,8 @@
 #include <optional>
 #include <vector>
 
+#include "scheduling/cheapest_nodes.h"
 #include "scheduling/reach.h"
-#include "scheduling/slot_market.h"
 #include "scheduling/vain_searches.h"
 #include "scheduling/victim_units.h"
 
@@ -55,12 +55,12 @@ class VictimSearch {
     void look_again();
 
   private:
-    struct Market {
+    struct Kept {
         Terms terms;
         ShapeId shape;
-        SlotMarket slots;
+        CheapestNodes slots;
     };
-    SlotMarket& market(const Terms& terms, ShapeId shape);
+    CheapestNodes& nodes(const Terms& terms, ShapeId shape);
     // `is_certain`: where nothing is found, nothing would be, whatever is cheap.
     std::optional<Chosen> choose(VictimQuery& query, bool& is_certain);
     std::optional<Chosen> choose_by_cost(const VictimQuery& query, bool& is_certain);
@@ -71,9 +71,9 @@ class VictimSearch {
     Reach reach_;
     VainSearches vain_;
     std::optional<model::Policy> policy_;  // of the last decision
-    std::deque<Market> markets_;  // those in use, then those whose memory is kept
-    std::size_t markets_used_ = 0;
-    SlotMarket own_;  // for who is bound to a node
+    std::deque<Kept> orders_;  // those in use, then those whose memory is kept
+    std::size_t orders_used_ = 0;
+    CheapestNodes own_;  // for who is bound to a node
     SlotScratch scratch_;
 };
 

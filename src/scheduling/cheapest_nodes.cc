@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scheduling/slot_market.h"
+#include "scheduling/cheapest_nodes.h"
 
 #include <algorithm>
 #include <array>
@@ -91,11 +91,11 @@ int price_falls(const VictimQuery& query) {
 
 }  // namespace
 
-bool SlotMarket::Offer::operator<(const Offer& other) const {
+bool CheapestNodes::NodePrice::operator<(const NodePrice& other) const {
     return std::tie(other.cost, other.node) < std::tie(cost, node);
 }
 
-void SlotMarket::reopen(const VictimQuery& query) {
+void CheapestNodes::reopen(const VictimQuery& query) {
     ReclaimLedger::Headrooms headrooms = query.ledger.headrooms();
     const bool is_looser = !std::ranges::includes(projects_, query.projects) ||
                            !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{}) ||
@@ -109,25 +109,25 @@ void SlotMarket::reopen(const VictimQuery& query) {
     if (!is_open_ || is_looser || !log.reaches_back_to(mark_)) {
         open(query);
     } else {
-        log.visit_since(mark_, [&](NodeId node) { offer(query, node); });
-        for (const NodeId node : to_offer_) offer(query, node);
+        log.visit_since(mark_, [&](NodeId node) { update(query, node); });
+        for (const NodeId node : to_offer_) update(query, node);
     }
     to_offer_.clear();
     mark_ = log.read();
 }
 
-void SlotMarket::open(const VictimQuery& query) {
+void CheapestNodes::open(const VictimQuery& query) {
     is_open_ = true;
     versions_.assign(query.view.cluster.nodes().size(), 0);
     heap_.clear();
     sources_.clear();
     if (const Region& within = query.beneficiary.within; !within.is_whole_pool()) {
         cluster::visit_nodes(query.view.cluster, query.view.pool, within,
-                             [&](NodeId node) { offer(query, node); });
+                             [&](NodeId node) { update(query, node); });
         return;
     }
     if (query.nodes) {
-        for (const NodeId node : *query.nodes) offer(query, node);
+        for (const NodeId node : *query.nodes) update(query, node);
         return;
     }
     in_reach_.assign(query.view.cluster.nodes().size(), 0);
@@ -144,7 +144,7 @@ void SlotMarket::open(const VictimQuery& query) {
     std::ranges::make_heap(sources_, std::less{});
 }
 
-bool SlotMarket::settle(const VictimQuery& query, Source& source) {
+bool CheapestNodes::settle(const VictimQuery& query, Source& source) {
     UnitPrices::Group& left = source.left;
     // Who lost too much to lose another one of these keeps them all.
     const bool is_bounded = query.asks_ledger() && !left.is_over();
@@ -158,7 +158,7 @@ bool SlotMarket::settle(const VictimQuery& query, Source& source) {
     return true;
 }
 
-void SlotMarket::pull(const VictimQuery& query) {
+void CheapestNodes::pull(const VictimQuery& query) {
     std::ranges::pop_heap(sources_, std::less{});
     Source& source = sources_.back();
     look_at(query, source.left.at->job);
@@ -170,7 +170,7 @@ void SlotMarket::pull(const VictimQuery& query) {
     }
 }
 
-void SlotMarket::look_at(const VictimQuery& query, JobId job) {
+void CheapestNodes::look_at(const VictimQuery& query, JobId job) {
     const int needed = query.view.cluster.shape(query.beneficiary.job.shape).request.gpus;
     const VictimUnits::Range units = query.units.of(job);
     for (std::size_t at = units.first; at < units.end; ++at) {
@@ -182,50 +182,49 @@ void SlotMarket::look_at(const VictimQuery& query, JobId job) {
             in_reach |= task.gpu_mask;
             if (std::popcount(in_reach | with_room(query, task.node)) < needed) continue;
             version = 1;
-            if (const auto least = least_price(query, task.node))
-                put_up(*least, task.node, version);
+            if (const auto least = least_price(query, task.node)) add(*least, task.node, version);
         }
     }
 }
 
 // What costs something, somebody leaves for.
-void SlotMarket::put_up(std::int64_t least, NodeId node, std::uint32_t version) {
+void CheapestNodes::add(std::int64_t least, NodeId node, std::uint32_t version) {
     push({{.lost = least, .touched = least > 0 ? 1 : 0}, node, version});
 }
 
-void SlotMarket::push(const Offer& offer) {
-    heap_.push_back(offer);
+void CheapestNodes::push(const NodePrice& update) {
+    heap_.push_back(update);
     std::ranges::push_heap(heap_, std::less{});
 }
 
-bool SlotMarket::Source::operator<(const Source& other) const {
+bool CheapestNodes::Source::operator<(const Source& other) const {
     if (lost != other.lost) return other.lost < lost;
     if (project != other.project) return other.project < project;
     return left.at->job < other.left.at->job;
 }
 
-bool SlotMarket::may_be_beaten() const {
+bool CheapestNodes::may_be_beaten() const {
     if (sources_.empty() || heap_.empty()) return !sources_.empty();
     return Cost{.lost = sources_.front().lost, .touched = 1} < heap_.front().cost;
 }
 
-std::optional<SlotMarket::Offer> SlotMarket::pop(const VictimQuery& query) {
+std::optional<CheapestNodes::NodePrice> CheapestNodes::pop(const VictimQuery& query) {
     while (true) {
         while (may_be_beaten()) pull(query);
         if (heap_.empty()) return {};
         std::ranges::pop_heap(heap_, std::less{});
-        const Offer top = heap_.back();
+        const NodePrice top = heap_.back();
         heap_.pop_back();
         if (top.version == versions_[top.node.index()]) return top;
     }
 }
 
-void SlotMarket::offer(const VictimQuery& query, NodeId node) {
+void CheapestNodes::update(const VictimQuery& query, NodeId node) {
     const std::uint32_t version = ++versions_[node.index()];
-    if (const auto least = least_price(query, node)) put_up(*least, node, version);
+    if (const auto least = least_price(query, node)) add(*least, node, version);
 }
 
-std::optional<Choice> SlotMarket::buy(const VictimQuery& query) {
+std::optional<Choice> CheapestNodes::take_cheapest(const VictimQuery& query) {
     const PoolView& view = query.view;
     const cluster::Trial trial(view.cluster);
     ReclaimLedger ledger = query.ledger;
@@ -237,7 +236,7 @@ std::optional<Choice> SlotMarket::buy(const VictimQuery& query) {
         --missing;
     }
     while (missing > 0) {
-        const std::optional<Offer> top = pop(query);
+        const std::optional<NodePrice> top = pop(query);
         if (!top) break;
         const SlotCost& now = cheapest_slot(query, ledger, top->node);
         if (!now.is_possible) {
@@ -258,8 +257,8 @@ std::optional<Choice> SlotMarket::buy(const VictimQuery& query) {
     return choice;
 }
 
-bool SlotMarket::accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node,
-                        const SlotCost& slot, Choice& choice) {
+bool CheapestNodes::accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node,
+                           const SlotCost& slot, Choice& choice) {
     cluster::Cluster& cluster = query.view.cluster;
     base::SmallVector<NodeId, 16> touched{node};
     std::vector<bool>& is_chosen = query.scratch.is_chosen;
