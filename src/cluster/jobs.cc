@@ -218,6 +218,10 @@ void Cluster::change(JobId id, auto&& change) {
     if (had_hold && !job.hold) holders_.erase(id);
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
+    // A task more or less makes its other units easier or harder to take, wherever they are.
+    if (job.tasks_max > job.tasks_min) {
+        for (const PlacedTask& task : job.placed) note_work(task.place.node);
+    }
     if (is_real) settle_rank(*this, id);
 }
 

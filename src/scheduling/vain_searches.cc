@@ -88,6 +88,8 @@ bool VainSearches::covers(const VictimQuery& query, NodeWork& work) {
 
 void VainSearches::add(const VictimQuery& query, std::optional<TimePoint> until) {
     const auto question = VainSearches::question(query);
+    // Jobs that started meanwhile may be seen the next time it is asked.
+    if (query.view.unseen != nullptr && !query.view.unseen->empty()) return;
     // What a limit forbids it may allow when nothing changed on any node.
     if (!question || quota_gate(query.view, query.beneficiary.job, query.beneficiary.amount))
         return;
