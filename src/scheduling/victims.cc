@@ -80,8 +80,7 @@ bool has_no_room_for_companions(const VictimQuery& query) {
 void VictimSearch::open(const PoolView& view) {
     view_ = &view;
     view.cluster.keep_losses({view.policy.min_run, view.policy.min_run_restarts}, view.now);
-    if (policy_ != view.policy) vain_.forget();
-    policy_ = view.policy;
+    vain_.forget();  // until a test compares it with decisions that remember nothing
     units_.open(view);
     prices_.open(view, units_);
     orders_used_ = 0;

@@ -70,7 +70,6 @@ class VictimSearch {
     UnitPrices prices_;
     Reach reach_;
     VainSearches vain_;
-    std::optional<model::Policy> policy_;  // of the last decision
     std::deque<Kept> orders_;  // those in use, then those whose memory is kept
     std::size_t orders_used_ = 0;
     CheapestNodes own_;  // for who is bound to a node
