@@ -65,7 +65,6 @@ GpuPart Cluster::unused(NodeId node, int gpu) const {
 
 // Takes a node into all indexes of its pool (sign +1), or out of them (-1).
 void Cluster::index_node(NodeId id, std::int64_t sign) {
-    note_work(id);
     NodeState& node = nodes_[id.index()];
     if (!node.is_ready) return;
     PoolState& pool = pools_[node.pool.index()];

@@ -218,10 +218,6 @@ void Cluster::change(JobId id, auto&& change) {
     if (had_hold && !job.hold) holders_.erase(id);
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
-    // A task more or less makes its other units easier or harder to take, wherever they are.
-    if (job.tasks_max > job.tasks_min) {
-        for (const PlacedTask& task : job.placed) note_work(task.place.node);
-    }
     if (is_real) settle_rank(*this, id);
 }
 
@@ -527,7 +523,6 @@ void Cluster::drop_hold(JobId id) {
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) {
             change_task(job.shape, task, Use::Held, -1);
-            note_work(task.node);  // other capacity than GPUs may be free, too
         }
         add_allocated(job, job.hold->tasks, -1);
         open_trials_ > 0 ? undo_.holds.push_back(std::move(*job.hold))
@@ -564,7 +559,6 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::Hold:
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_task(job.shape, task, Use::Held, -1);
-                    note_work(task.node);
                 }
                 add_allocated(job, job.hold->tasks, -1);
                 undo_.spare.push_back(std::move(job.hold->tasks));

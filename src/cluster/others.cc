@@ -99,7 +99,6 @@ std::uint64_t Cluster::free_gpus(NodeId id) const {
 // Gives back before it takes, so that no GPU is promised twice on the way.
 void Cluster::change_others(NodeId id, const Others& next) {
     const Others now = others_.on(id);
-    note_work(id);
     const auto change = [&](std::uint64_t mask, Use use, std::int64_t sign, const Others& host) {
         change_capacity({.node = id,
                          .gpu_mask = mask,

@@ -18,9 +18,7 @@ class Cluster;
 // For readers that come back; what a Trial takes back is known only to who read it meanwhile.
 struct ChangedNodes {
     base::ChangeLog<NodeId> capacity;  // used otherwise
-    // Tasks came, left, were asked to leave or are of another rank, reservations went, or the node
-    // itself is another.
-    base::ChangeLog<NodeId> work;
+    base::ChangeLog<NodeId> work;  // tasks came, left, were asked to leave, or are of another rank
 };
 
 // How a change made inside a Trial is taken back.

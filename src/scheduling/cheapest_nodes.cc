@@ -248,7 +248,6 @@ std::optional<Choice> CheapestNodes::take_cheapest(const VictimQuery& query) {
         }
     }
     for (const std::size_t unit : choice) query.scratch.is_chosen[unit] = false;
-    has_found_any_ = !choice.empty();
     if (missing > 0) {
         is_open_ = false;  // what it learnt was true with the ledger it had come to
         return {};

@@ -30,8 +30,6 @@ class CheapestNodes {
     void close() { is_open_ = false; }
     // Buys a slot for each task of the beneficiary, or returns nothing.
     std::optional<Choice> take_cheapest(const VictimQuery& query);
-    // Whether it found a slot at all the last time.
-    bool has_found_any() const { return has_found_any_; }
 
   private:
     struct NodePrice {
@@ -72,7 +70,6 @@ class CheapestNodes {
                 Choice& choice);
 
     bool is_open_ = false;
-    bool has_found_any_ = false;
     ReclaimLedger::Headrooms headrooms_;  // of the query it was last used in
     base::SmallVector<ProjectId, 128> projects_;  // likewise
     decltype(VictimQuery::takes_back) takes_back_;  // likewise

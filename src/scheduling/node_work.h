@@ -8,7 +8,6 @@
 // each node that changed since it was last brought up to date.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -23,18 +22,15 @@ namespace berth::scheduling {
 // Calls `visit(job, gpus)` with every job of the pool that could be paused and runs on the node.
 template <typename Visit>
 void visit_victims(const PoolView& view, NodeId node, Visit&& visit) {
-    const std::span<const JobId> jobs = view.cluster.jobs_on(node);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const auto before = jobs.first(i);
-        if (std::ranges::find(before, jobs[i]) != before.end()) continue;
-        const cluster::Job& job = view.cluster.job(jobs[i]);
-        if (!job.is_victim() || job.pool != view.pool) continue;
+    visit_jobs_on(view.cluster, node, [&](JobId id) {
+        const cluster::Job& job = view.cluster.job(id);
+        if (!job.is_victim() || job.pool != view.pool) return;
         int gpus = 0;
         for (const auto& [place, is_releasing] : job.placed) {
             if (place.node == node && !is_releasing) gpus += std::popcount(place.gpu_mask);
         }
         visit(job, gpus);
-    }
+    });
 }
 
 class NodeWork {

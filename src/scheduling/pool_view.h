@@ -5,8 +5,10 @@
 // GPUs between "held" and "wanted", and R1 divides by the sum of both.
 #pragma once
 
+#include <algorithm>
 #include <memory_resource>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "cluster/cluster.h"
@@ -57,6 +59,15 @@ struct PoolView {
     }
     ProjectId parent(ProjectId project) const { return cluster.projects()[project.index()].parent; }
 };
+
+// Calls `visit` with every job that has tasks on the node, once.
+inline void visit_jobs_on(const cluster::Cluster& cluster, NodeId node, auto&& visit) {
+    const std::span<const JobId> jobs = cluster.jobs_on(node);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const auto before = jobs.first(i);
+        if (std::ranges::find(before, jobs[i]) == before.end()) visit(jobs[i]);
+    }
+}
 
 inline bool has(const JobSet* jobs, JobId job) { return jobs != nullptr && jobs->contains(job); }
 

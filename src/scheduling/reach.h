@@ -33,7 +33,6 @@ class Reach {
         std::optional<std::span<const NodeId>> nodes;
     };
     Extent extent(const VictimQuery& query);
-    NodeWork& work() { return work_; }
 
   private:
     using Projects = base::SmallVector<ProjectId, 128>;  // ascending

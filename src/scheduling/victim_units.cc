@@ -97,15 +97,12 @@ std::span<const std::size_t> VictimUnits::on(NodeId node) {
     OnNode& known = on_node_[node.index()];
     if (known.opened != opened_) {
         known = {opened_, positions_.size(), 0};
-        const std::span<const JobId> jobs = view_->cluster.jobs_on(node);
-        for (std::size_t i = 0; i < jobs.size(); ++i) {
-            const auto before = jobs.first(i);
-            if (std::ranges::find(before, jobs[i]) != before.end()) continue;
-            const Range units = of(jobs[i]);
+        visit_jobs_on(view_->cluster, node, [&](JobId job) {
+            const Range units = of(job);
             for (std::size_t at = units.first; at < units.end; ++at) {
                 if (units_[at].is_on(node)) positions_.push_back(at);
             }
-        }
+        });
         known.count = positions_.size() - known.first;
     }
     return std::span(positions_).subspan(known.first, known.count);

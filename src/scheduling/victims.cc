@@ -80,7 +80,6 @@ bool has_no_room_for_companions(const VictimQuery& query) {
 void VictimSearch::open(const PoolView& view) {
     view_ = &view;
     view.cluster.keep_losses({view.policy.min_run, view.policy.min_run_restarts}, view.now);
-    vain_.forget();  // until a test compares it with decisions that remember nothing
     units_.open(view);
     prices_.open(view, units_);
     orders_used_ = 0;
@@ -120,7 +119,7 @@ FoundVictims VictimSearch::find(const Beneficiary& beneficiary) {
     find_projects_to_take_from(query);
     FoundVictims found;
     found.protected_until = first_protection_end(query);
-    if (is_hopeless(query) || vain_.covers(query, reach_.work())) return found;
+    if (is_hopeless(query)) return found;
     const Reach::Extent extent = reach_.extent(query);
     found.is_out_of_reach = !extent.is_enough;
     if (found.is_out_of_reach) return found;
@@ -128,12 +127,8 @@ FoundVictims VictimSearch::find(const Beneficiary& beneficiary) {
     if (has_no_room_for_companions(query)) return found;
     query.few = units_.few_allowed(query.terms, query.projects, kExactUnits);
     if (query.few && query.few->empty()) return found;
-    bool is_certain = false;
-    std::optional<Chosen> chosen = choose(query, is_certain);
-    if (!chosen) {
-        if (is_certain) vain_.add(query, found.protected_until);
-        return found;
-    }
+    std::optional<Chosen> chosen = choose(query);
+    if (!chosen) return found;
     found.units = std::move(chosen->units);
     std::ranges::sort(found.units, [&](std::size_t left, std::size_t right) {
         return units_.comes_before(left, right);
@@ -142,12 +137,12 @@ FoundVictims VictimSearch::find(const Beneficiary& beneficiary) {
     return found;
 }
 
-std::optional<Chosen> VictimSearch::choose(VictimQuery& query, bool& is_certain) {
+std::optional<Chosen> VictimSearch::choose(VictimQuery& query) {
     const bool wants_cheapest = view_->policy.cheapest_victims;
     if (wants_cheapest) price_comebacks(query);
     std::optional<Chosen> chosen;
     if (query.terms.by_rank || !wants_cheapest) chosen = choose_in_order(query);
-    if (!chosen) chosen = choose_by_cost(query, is_certain);
+    if (!chosen) chosen = choose_by_cost(query);
     // What is cheapest may lie where no group or companion of a gang can stand, and the ledger
     // allow no more; or be what fixed projects hold, and be set aside for them again.
     const bool is_set_apart = std::ranges::any_of(
@@ -157,7 +152,7 @@ std::optional<Chosen> VictimSearch::choose(VictimQuery& query, bool& is_certain)
     return chosen;
 }
 
-std::optional<Chosen> VictimSearch::choose_by_cost(const VictimQuery& query, bool& is_certain) {
+std::optional<Chosen> VictimSearch::choose_by_cost(const VictimQuery& query) {
     // Who is bound to a node finds nothing there that others could go on with.
     const bool is_bound = !query.beneficiary.within.is_whole_pool();
     const ShapeId shape = query.beneficiary.job.shape;
@@ -166,9 +161,7 @@ std::optional<Chosen> VictimSearch::choose_by_cost(const VictimQuery& query, boo
     const bool needs_domain = !is_bound && view_->cluster.shape(shape).required >= 0;
     if (needs_domain && !query.few) return choose_cheapest_domain(query, nodes);
     if (!query.few) nodes.reopen(query);
-    std::optional<Chosen> chosen = choose_cheapest(query, nodes);
-    is_certain = query.few || !nodes.has_found_any();
-    return chosen;
+    return choose_cheapest(query, nodes);
 }
 
 void VictimSearch::take(const cluster::Job& job) {

@@ -20,7 +20,6 @@
 
 #include "scheduling/cheapest_nodes.h"
 #include "scheduling/reach.h"
-#include "scheduling/vain_searches.h"
 #include "scheduling/victim_units.h"
 
 namespace berth::scheduling {
@@ -36,8 +35,7 @@ struct FoundVictims {
 };
 
 // All searches of one decision in one pool. They share what stays true from one to the next: the
-// units, and the price of a slot on nodes where nothing changed. The next decision about the same
-// cluster finds the units as well (victim_units.h).
+// units, and the price of a slot on nodes where nothing changed.
 class VictimSearch {
   public:
     // Makes it ready for a decision, or another try at one. The view outlives the decision.
@@ -61,15 +59,13 @@ class VictimSearch {
         CheapestNodes slots;
     };
     CheapestNodes& nodes(const Terms& terms, ShapeId shape);
-    // `is_certain`: where nothing is found, nothing would be, whatever is cheap.
-    std::optional<Chosen> choose(VictimQuery& query, bool& is_certain);
-    std::optional<Chosen> choose_by_cost(const VictimQuery& query, bool& is_certain);
+    std::optional<Chosen> choose(VictimQuery& query);
+    std::optional<Chosen> choose_by_cost(const VictimQuery& query);
 
     const PoolView* view_ = nullptr;
     VictimUnits units_;
     UnitPrices prices_;
     Reach reach_;
-    VainSearches vain_;
     std::deque<Kept> orders_;  // those in use, then those whose memory is kept
     std::size_t orders_used_ = 0;
     CheapestNodes own_;  // for who is bound to a node

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a search in vain remembered only as long as it would be in vain?
-#include "scheduling/vain_searches.h"
+// Does a search see what it is told to look at again?
+#include "scheduling/victims.h"
 
 #include <doctest/doctest.h>
-
-#include "scheduling/victims.h"
 
 namespace berth::scheduling {
 namespace {
