@@ -393,12 +393,14 @@ class Installation(InstallCase):
         self.assertEqual(asked, ["/version", "/apis/admissionregistration.k8s.io/v1"])
 
     def test_a_kubeconfig_whose_program_gives_a_token(self):
-        self.plane.account("installer")
+        account = self.plane.account("installer")
         self.api.create(f"{RBAC}/clusterrolebindings", {
             "metadata": {"name": "installer"},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
                         "name": "cluster-admin"},
             "subjects": [{"kind": "ServiceAccount", "name": "installer", "namespace": "default"}]})
+        # The authorizer of an API server sees a role that is bound some time after the answer.
+        eventually(lambda: account.send("GET", CRDS)[0] == 200, "the role holds")
         config = (self.plane.path / "pki/default-installer.kubeconfig").read_text()
         token = re.search("token: (.*)", config)
         credential = {"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
