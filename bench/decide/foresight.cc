@@ -7,9 +7,9 @@
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"
 #include "foresight/what_if.h"
-#include "scheduling/explain.h"
-#include "scheduling/forecast.h"
-#include "scheduling/remedy.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/explain/forecast.h"
+#include "scheduling/explain/remedy.h"
 
 namespace berth::bench {
 namespace {

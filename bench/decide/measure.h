@@ -14,7 +14,7 @@
 #include <map>
 #include <string>
 
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace berth::bench {
 

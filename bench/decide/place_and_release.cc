@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"
-#include "scheduling/place.h"
+#include "scheduling/place/place.h"
 
 namespace berth::bench {
 namespace {

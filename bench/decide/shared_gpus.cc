@@ -8,7 +8,7 @@
 //   least compute  best fit by what is left of the compute
 //   least share    best fit by the share of both alike that is left
 //   most aligned   the largest product of what is asked and what is left (Tetris)
-//   least of both  best fit by the sum of what is left of both: what scheduling/place.h does
+//   least of both  best fit by the sum of what is left of both: what scheduling/place/place.h does
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -18,7 +18,7 @@
 
 #include "base/rng.h"
 #include "bench/decide/measure.h"
-#include "cluster/gpu_table.h"
+#include "cluster/nodes/gpu_table.h"
 
 namespace berth::bench {
 namespace {

@@ -2,7 +2,7 @@
 //
 // What happens when our own code is wrong: BERTH_CHECK(condition, "what must hold").
 // It stays on in release builds. It guards invariants of our own making and is never used for
-// input: bad input is an Error (result.h), a refused job is a Verdict (model/verdict.h).
+// input: bad input is an Error (result.h), a refused job is a Verdict (model/answer/verdict.h).
 #pragma once
 
 namespace berth::base {

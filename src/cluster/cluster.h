@@ -18,13 +18,13 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/history.h"
+#include "cluster/jobs/history.h"
+#include "cluster/jobs/spare_lanes.h"
 #include "cluster/membership.h"
-#include "cluster/node_kinds.h"
-#include "cluster/node_resources.h"
-#include "cluster/others.h"
+#include "cluster/nodes/node_kinds.h"
+#include "cluster/nodes/node_resources.h"
+#include "cluster/nodes/others.h"
 #include "cluster/pool_state.h"
-#include "cluster/spare_lanes.h"
 #include "cluster/trial.h"
 
 namespace berth::cluster {

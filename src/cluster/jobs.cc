@@ -8,8 +8,8 @@
 #include "cluster/cluster.h"
 #include "cluster/gang.h"
 #include "cluster/regions.h"
-#include "model/companions.h"
-#include "model/packing.h"
+#include "model/job/companions.h"
+#include "model/job/packing.h"
 
 namespace berth::cluster {
 namespace {

@@ -6,7 +6,7 @@
 //           where it was put, for as long as its labels put it where they did then and the pool
 //           has its spares where it had them
 //   stray   it stands in another pool than it belongs to, since work runs there: it takes no more,
-//           counts nowhere, and joins its pool once it is empty (scheduling/node_moves.h)
+//           counts nowhere, and joins its pool once it is empty (scheduling/passes/node_moves.h)
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "model/node.h"
+#include "model/node/node.h"
 #include "model/plan.h"
 
 namespace berth::cluster {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/free_index.h"
-#include "cluster/line.h"
-#include "cluster/losses.h"
+#include "cluster/jobs/line.h"
+#include "cluster/jobs/losses.h"
+#include "cluster/nodes/free_index.h"
 #include "model/project.h"
 
 namespace berth::cluster {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/change_log.h"
-#include "cluster/job_state.h"
-#include "cluster/others.h"
+#include "cluster/jobs/job_state.h"
+#include "cluster/nodes/others.h"
 
 namespace berth::cluster {
 

@@ -5,7 +5,7 @@
 
 #include "cluster/gang.h"
 #include "model/fields/job_fields.h"
-#include "scheduling/explain.h"
+#include "scheduling/explain/explain.h"
 
 namespace berth::control {
 namespace {

@@ -14,8 +14,8 @@
 #include <unordered_set>
 
 #include "cluster/cluster.h"
-#include "model/policy.h"
-#include "model/verdict.h"
+#include "model/answer/verdict.h"
+#include "model/policy/policy.h"
 
 namespace berth::control {
 

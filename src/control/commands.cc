@@ -6,7 +6,7 @@
 #include "control/command_text.h"
 #include "control/controller.h"
 #include "control/pause_cost.h"
-#include "model/task_groups.h"
+#include "model/job/task_groups.h"
 
 namespace berth::control {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "crash/crash_point.h"
 #include "scheduling/decide.h"
-#include "scheduling/explain.h"
-#include "scheduling/order_account.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/explain/order_account.h"
 
 namespace berth::control {
 namespace {

@@ -32,7 +32,7 @@
 #include "control/transaction.h"
 #include "control/verdicts.h"
 #include "lifecycle/apply.h"
-#include "scheduling/decision_cache.h"
+#include "scheduling/passes/decision_cache.h"
 
 namespace berth::control {
 

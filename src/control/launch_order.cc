@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "model/packing.h"
-#include "model/task_groups.h"
+#include "model/job/packing.h"
+#include "model/job/task_groups.h"
 
 namespace berth::control {
 namespace {

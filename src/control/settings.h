@@ -9,7 +9,7 @@
 #include <span>
 
 #include "model/event.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 #include "ports/clock.h"
 #include "ports/launcher.h"
 #include "ports/store.h"

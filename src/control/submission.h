@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/answer/verdict.h"
+#include "model/job/submission.h"
 #include "model/plan.h"
-#include "model/submission.h"
-#include "model/verdict.h"
 
 namespace berth::control {
 

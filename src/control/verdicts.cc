@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "scheduling/explain.h"
+#include "scheduling/explain/explain.h"
 
 namespace berth::control {
 namespace {

@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "lifecycle/apply.h"
-#include "model/policy.h"
-#include "model/verdict.h"
-#include "scheduling/job_class.h"
+#include "model/answer/verdict.h"
+#include "model/policy/policy.h"
+#include "scheduling/explain/job_class.h"
 
 namespace berth::control {
 

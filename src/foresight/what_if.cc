@@ -6,7 +6,7 @@
 #include <set>
 
 #include "scheduling/decide.h"
-#include "scheduling/explain.h"
+#include "scheduling/explain/explain.h"
 
 namespace berth::foresight {
 namespace {

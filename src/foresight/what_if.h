@@ -10,8 +10,8 @@
 #include <span>
 
 #include "lifecycle/apply.h"
-#include "model/policy.h"
-#include "model/what_if.h"
+#include "model/answer/what_if.h"
+#include "model/policy/policy.h"
 
 namespace berth::foresight {
 

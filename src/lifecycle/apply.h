@@ -30,7 +30,7 @@
 #include "cluster/cluster.h"
 #include "lifecycle/profiles.h"
 #include "model/event.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 #include "model/record.h"
 
 namespace berth::lifecycle {

@@ -7,9 +7,9 @@
 #include <array>
 #include <set>
 
+#include "model/job/packing.h"
+#include "model/job/task_groups.h"
 #include "model/limits.h"
-#include "model/packing.h"
-#include "model/task_groups.h"
 
 namespace berth::lifecycle {
 namespace {

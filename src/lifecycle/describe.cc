@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cluster/gang.h"
-#include "model/companions.h"
+#include "model/job/companions.h"
 #include "model/limits.h"
 
 namespace berth::lifecycle {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "model/packing.h"
+#include "model/job/packing.h"
 
 namespace berth::lifecycle {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // As what does a job that may share its GPU count now? As what jobs like it were measured to take,
-// itself among them, if two of that kind may be packed (model/packing.h); else as the whole GPU
+// itself among them, if two of that kind may be packed (model/job/packing.h); else as the whole GPU
 // that it asks for. A running job that has its GPU alone counts as less at once, where it stands;
 // one that is packed stays what it is until it has left its GPU.
 #pragma once

@@ -8,7 +8,7 @@
 
 #include "lifecycle/apply.h"
 #include "model/plan.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace berth::lifecycle {
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "model/gpu_profile.h"
+#include "model/job/gpu_profile.h"
 #include "model/record.h"
 
 namespace berth::lifecycle {

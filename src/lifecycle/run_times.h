@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "model/answer/start_estimate.h"
 #include "model/record.h"
-#include "model/start_estimate.h"
 
 namespace berth::lifecycle {
 

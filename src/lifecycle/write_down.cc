@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "model/packing.h"
+#include "model/job/packing.h"
 
 namespace berth::lifecycle {
 namespace {

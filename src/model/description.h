@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu_profile.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/order_ledger.h"
-#include "model/policy_settings.h"
+#include "model/answer/order_ledger.h"
+#include "model/job/gpu_profile.h"
+#include "model/job/job.h"
+#include "model/node/node.h"
+#include "model/policy/policy_settings.h"
 #include "model/project.h"
 
 namespace berth::model {

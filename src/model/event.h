@@ -9,12 +9,12 @@
 #include <variant>
 #include <vector>
 
-#include "model/gpu_profile.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/pause_way.h"
+#include "model/job/gpu_profile.h"
+#include "model/job/job.h"
+#include "model/job/pause_way.h"
+#include "model/node/node.h"
 #include "model/plan.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 #include "model/project.h"
 
 namespace berth::model {

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "base/gpu_time.h"
-#include "model/companions.h"
 #include "model/fields/job_fields.h"
-#include "model/policy.h"
-#include "model/task_groups.h"
+#include "model/job/companions.h"
+#include "model/job/task_groups.h"
+#include "model/policy/policy.h"
 
 namespace berth::model {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 #include "model/description.h"
-#include "model/launch.h"
+#include "model/job/launch.h"
 
 namespace berth::model {
 
@@ -27,17 +27,17 @@ inline constexpr std::size_t kLabelsMax = 256;        // of one thing
 inline constexpr std::size_t kFilterWordsMax = 1'024;  // terms and values of one node filter
 inline constexpr std::size_t kPoolsOfJobMax = 64;     // that one job names
 inline constexpr std::size_t kNodesMax = 100'000;     // of a cluster, as the next three
-inline constexpr std::size_t kNodeKindsMax = 65'536;  // of a cluster (cluster/node_kinds.h)
+inline constexpr std::size_t kNodeKindsMax = 65'536;  // of a cluster (cluster/nodes/node_kinds.h)
 inline constexpr std::size_t kProjectsMax = 10'000;
 inline constexpr std::size_t kPoolsMax = 256;
-inline constexpr int kProjectLevelsMax = 32;          // departments above each other
-inline constexpr int kPriorityMax = 1'000'000;        // and as low below 0
-inline constexpr int kOrderTailMax = 50;               // percent of GPU time
+inline constexpr int kProjectLevelsMax = 32;  // departments above each other
+inline constexpr int kPriorityMax = 1'000'000;  // and as low below 0
+inline constexpr int kOrderTailMax = 50;  // percent of GPU time
 inline constexpr std::int64_t kWeightMax = 1'000'000'000;  // thousandths
 inline constexpr std::int64_t kMillion = 1'000'000;
 inline constexpr MilliGpu kGpusMax = base::gpus(10'000'000'000);  // as GPUs count in quotas
-inline constexpr MilliCpu kCpusMax{1'000'000'000};                // a million cores
-inline constexpr Bytes kMemoryMax{std::int64_t{1} << 50};         // 1 PiB
+inline constexpr MilliCpu kCpusMax{1'000'000'000};  // a million cores
+inline constexpr Bytes kMemoryMax{std::int64_t{1} << 50};  // 1 PiB
 inline constexpr MilliCpu kCpuLimitMax{1'000'000'000'000};  // of a project: a billion cores
 inline constexpr Bytes kMemoryLimitMax{std::int64_t{1} << 60};  // of a project: 1 EiB
 inline constexpr Duration kTimeMax{365LL * 24 * 3600 * 1000};

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::model {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "model/node.h"
-#include "model/policy.h"
+#include "model/node/node.h"
+#include "model/policy/policy.h"
 
 namespace berth::model {
 
@@ -47,7 +47,7 @@ struct Project {
     // parent's, 0 at the top.
     std::optional<Duration> preemption_delay;
     // How long its started jobs are left alone by those who preempt and by those who reclaim (rule
-    // R11, scheduling/minimum_run.h); none = the parent's, the policy's at the top.
+    // R11, scheduling/rights/minimum_run.h); none = the parent's, the policy's at the top.
     std::optional<Duration> preempt_min_run;
     std::optional<Duration> reclaim_min_run;
     // Which of its jobs goes first, and the part that goes by age all the same (OrderRules); none =

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu_profile.h"
-#include "model/job.h"
-#include "model/order_account.h"
-#include "model/order_ledger.h"
-#include "model/pause_way.h"
+#include "model/answer/order_account.h"
+#include "model/answer/order_ledger.h"
+#include "model/job/gpu_profile.h"
+#include "model/job/job.h"
+#include "model/job/pause_way.h"
 #include "model/plan.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 #include "model/project.h"
 
 namespace berth::model {
@@ -43,7 +43,7 @@ struct WasteLedger {
     std::int64_t gpu_ms = 0;
 };
 
-// The GPU time that a project had in a pool: cluster/past_use.h.
+// The GPU time that a project had in a pool: cluster/jobs/past_use.h.
 struct UseLedger {
     std::string project;
     std::string pool;

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/order_account.h"
+#include "model/answer/order_account.h"
 #include "ordering/job_snapshot.h"
 
 namespace berth::ordering {

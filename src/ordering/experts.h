@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-#include "model/order_account.h"
+#include "model/answer/order_account.h"
 #include "ordering/views.h"
 
 namespace berth::ordering {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How does nobody of a project wait for ever, among jobs of one priority? (Greater priority goes
-// first, due or not: cluster/ranks.h.) A job that has waited too long is due. Due jobs get,
+// first, due or not: cluster/jobs/ranks.h.) A job that has waited too long is due. Due jobs get,
 // the longest due first, a run of their own in front of all others but those that have hardly run
 // at all. Together these runs hold a share of the GPUs that the project may have, so that under
 // overload the guard slows its order down by that share and no more. A job wider than the share
@@ -25,7 +25,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/order_ledger.h"
+#include "model/answer/order_ledger.h"
 #include "ordering/crowd.h"
 #include "ordering/job_snapshot.h"
 

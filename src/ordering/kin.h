@@ -18,7 +18,7 @@
 
 #include "base/ids.h"
 #include "base/quantity.h"
-#include "model/order_ledger.h"
+#include "model/answer/order_ledger.h"
 
 namespace berth::ordering {
 

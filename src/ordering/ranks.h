@@ -33,8 +33,8 @@
 #include <vector>
 
 #include "base/paged_map.h"
-#include "model/order_ledger.h"
-#include "model/policy.h"
+#include "model/answer/order_ledger.h"
+#include "model/policy/policy.h"
 #include "ordering/account.h"
 #include "ordering/experts.h"
 #include "ordering/guard.h"

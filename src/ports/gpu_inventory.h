@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/node.h"
+#include "model/node/node.h"
 
 namespace berth::ports {
 

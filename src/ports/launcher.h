@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/gpu_profile.h"
-#include "model/job.h"
-#include "model/launch.h"
-#include "model/pause_way.h"
+#include "model/job/gpu_profile.h"
+#include "model/job/job.h"
+#include "model/job/launch.h"
+#include "model/job/pause_way.h"
 
 namespace berth::ports {
 

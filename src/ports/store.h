@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "model/event.h"
-#include "model/launch.h"
+#include "model/job/launch.h"
 #include "model/record.h"
 
 namespace berth::ports {

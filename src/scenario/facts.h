@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lifecycle/apply.h"
-#include "model/verdict.h"
+#include "model/answer/verdict.h"
 
 namespace berth::scenario {
 

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "model/fields/job_fields.h"
-#include "model/policy_settings.h"
-#include "model/task_groups.h"
+#include "model/job/task_groups.h"
+#include "model/policy/policy_settings.h"
 
 namespace berth::scenario {
 namespace {

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "model/event.h"
-#include "model/gpu_profile.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/policy.h"
+#include "model/job/gpu_profile.h"
+#include "model/job/job.h"
+#include "model/node/node.h"
+#include "model/policy/policy.h"
 #include "model/project.h"
 #include "scenario/script.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a decision remembers of earlier ones (scheduling/decision_cache.h) must not outlive what it
-// is about.
+// What a decision remembers of earlier ones (scheduling/passes/decision_cache.h) must not outlive
+// what it is about.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -5,8 +5,8 @@
 #include <map>
 #include <string_view>
 
-#include "scheduling/explain.h"
-#include "scheduling/overcommitment.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/shares/overcommitment.h"
 
 namespace berth::scenario {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "lifecycle/apply.h"
+#include "model/answer/share_account.h"
+#include "model/answer/verdict.h"
 #include "model/plan.h"
-#include "model/share_account.h"
-#include "model/verdict.h"
 
 namespace berth::scenario {
 

@@ -12,10 +12,10 @@
 #include "scenario/fields.h"
 #include "scenario/render.h"
 #include "scheduling/decide.h"
-#include "scheduling/explain.h"
-#include "scheduling/fair_share.h"
-#include "scheduling/remedy.h"
-#include "scheduling/share_account.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/explain/remedy.h"
+#include "scheduling/shares/fair_share.h"
+#include "scheduling/shares/share_account.h"
 
 namespace berth::scenario {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "lifecycle/apply.h"
 #include "lifecycle/run_times.h"
+#include "model/answer/verdict.h"
 #include "model/description.h"
 #include "model/plan.h"
-#include "model/policy.h"
-#include "model/verdict.h"
+#include "model/policy/policy.h"
 #include "scenario/script.h"
-#include "scheduling/decision_cache.h"
-#include "scheduling/outlook.h"
+#include "scheduling/explain/outlook.h"
+#include "scheduling/passes/decision_cache.h"
 
 namespace berth::scenario {
 

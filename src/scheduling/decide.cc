@@ -5,12 +5,12 @@
 #include <array>
 #include <iterator>
 
-#include "scheduling/decision.h"
-#include "scheduling/node_moves.h"
-#include "scheduling/rehouse.h"
-#include "scheduling/serve.h"
-#include "scheduling/settle.h"
-#include "scheduling/stale_gangs.h"
+#include "scheduling/passes/decision.h"
+#include "scheduling/passes/node_moves.h"
+#include "scheduling/passes/rehouse.h"
+#include "scheduling/passes/serve.h"
+#include "scheduling/passes/settle.h"
+#include "scheduling/passes/stale_gangs.h"
 
 namespace berth::scheduling {
 namespace {

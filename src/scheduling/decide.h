@@ -16,16 +16,16 @@
 // No work is paused for a job that must wait (preemption_delay, waste_budget).
 //
 // Trusts: `cluster` satisfies lifecycle/invariants.h. Guarantees: it is the same after the call
-// as before (all trials are undone), but for ranks brought up to now (cluster/ranks.h); the same
-// input gives the same plan; deciding again after the plan was carried out gives an empty plan,
-// or else the plan says so by waking at once; a few such rounds end with an empty one (I5).
+// as before (all trials are undone), but for ranks brought up to now (cluster/jobs/ranks.h); the
+// same input gives the same plan; deciding again after the plan was carried out gives an empty
+// plan, or else the plan says so by waking at once; a few such rounds end with an empty one (I5).
 #pragma once
 
 #include "cluster/cluster.h"
+#include "model/answer/verdict.h"
 #include "model/plan.h"
-#include "model/policy.h"
-#include "model/verdict.h"
-#include "scheduling/decision_cache.h"
+#include "model/policy/policy.h"
+#include "scheduling/passes/decision_cache.h"
 
 namespace berth::scheduling {
 

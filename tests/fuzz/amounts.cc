@@ -7,10 +7,10 @@
 #include "codec/words/timestamp.h"
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
-#include "model/mig.h"
-#include "model/node_filter.h"
-#include "model/policy_settings.h"
-#include "model/task_groups.h"
+#include "model/job/task_groups.h"
+#include "model/node/mig.h"
+#include "model/node/node_filter.h"
+#include "model/policy/policy_settings.h"
 
 namespace berth::fuzz {
 

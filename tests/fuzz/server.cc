@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/answers/routes.h"
-#include "cluster/ranks.h"
+#include "cluster/jobs/ranks.h"
 #include "control/controller.h"
 #include "doubles/hand_clock.h"
 #include "doubles/memory_store.h"

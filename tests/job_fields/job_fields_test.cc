@@ -16,7 +16,7 @@
 #include "control/admission.h"
 #include "model/limits.h"
 #include "scenario/fields.h"
-#include "scheduling/job_class.h"
+#include "scheduling/explain/job_class.h"
 
 using namespace berth;
 using model::JobField;

@@ -15,7 +15,7 @@
 #include "codec/files/state_writer.h"
 #include "codec/text/json_writer.h"
 #include "kube/objects/walk.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 
 namespace {
 

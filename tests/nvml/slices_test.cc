@@ -9,7 +9,7 @@
 #include <string>
 
 #include "adapters/nvml/nvml_gpus.h"
-#include "model/mig.h"
+#include "model/node/mig.h"
 
 using namespace berth;
 using nvml::NvmlGpus;

@@ -2,7 +2,7 @@
 //
 // Do all companions of a gang run where its tasks do, each with what it asks, and none where they
 // do not? Plays random lives: companions [--seeds N]
-#include "model/companions.h"
+#include "model/job/companions.h"
 
 #include <charconv>
 #include <iostream>

@@ -11,7 +11,7 @@
 #include "group_rule.h"
 #include "judge.h"
 #include "node_moves_check.h"
-#include "scheduling/fair_share.h"
+#include "scheduling/shares/fair_share.h"
 #include "state_check.h"
 
 namespace berth::proof {

@@ -17,7 +17,7 @@
 #include "lifecycle/describe.h"
 #include "lifecycle/invariants.h"
 #include "lifecycle/plan_events.h"
-#include "model/task_groups.h"
+#include "model/job/task_groups.h"
 #include "scenario/render.h"
 #include "scheduling/decide.h"
 

@@ -6,7 +6,7 @@
 
 #include "lifecycle/apply.h"
 #include "model/plan.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace berth::proof {
 

@@ -15,7 +15,7 @@
 
 #include "cluster/cluster.h"
 #include "model/plan.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 #include "resource_rule.h"
 #include "rule_shares.h"
 

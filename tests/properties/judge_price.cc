@@ -65,7 +65,7 @@ Judge::Comebacks Judge::comebacks(const Room& before, const Want& want) const {
     return found;
 }
 
-// Lost work, with that which a victim destroys by coming back (scheduling/unit_prices.h).
+// Lost work, with that which a victim destroys by coming back (scheduling/room/unit_prices.h).
 Price Judge::price(const std::vector<JudgedPiece>& taken, const std::vector<JudgedPiece>& all,
                    const Comebacks& comebacks) const {
     Price price;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is every number true that is told of the order of jobs (scheduling/order_account.h, receipts of
-// pauses, how right the predictor was)?
+// Is every number true that is told of the order of jobs (scheduling/explain/order_account.h,
+// receipts of pauses, how right the predictor was)?
 //   order_accounts [--first SEED] [--seeds N]
 // A random log (random_log.h) is folded. At each pause, at each end and in the state that it leads
 // to every number told is recomputed from the state as data: costs by order_recomputed.h, places
@@ -19,8 +19,8 @@
 #include "order_recomputed.h"
 #include "random_log.h"
 #include "scheduling/decide.h"
-#include "scheduling/explain.h"
-#include "scheduling/order_account.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/explain/order_account.h"
 #include "seeds.h"
 
 namespace {

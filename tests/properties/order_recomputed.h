@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What should be told of a job's expected cost? Worked out anew from what the order remembers
-// (model/order_ledger.h), in floating point, from the rules in src/ordering and by none of its
-// code.
+// (model/answer/order_ledger.h), in floating point, from the rules in src/ordering and by none of
+// its code.
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "model/order_account.h"
-#include "model/order_ledger.h"
+#include "model/answer/order_account.h"
+#include "model/answer/order_ledger.h"
 
 namespace berth::proof {
 

@@ -28,10 +28,10 @@
 #include "scenario/render.h"
 #include "scenario/stage.h"
 #include "scheduling/decide.h"
-#include "scheduling/explain.h"
-#include "scheduling/node_moves.h"
-#include "scheduling/remedy.h"
-#include "scheduling/share_account.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/explain/remedy.h"
+#include "scheduling/passes/node_moves.h"
+#include "scheduling/shares/share_account.h"
 
 namespace {
 

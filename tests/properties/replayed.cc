@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Do ranks follow from the log, time and the settings alone (cluster/ranks.h)?
+// Do ranks follow from the log, time and the settings alone (cluster/jobs/ranks.h)?
 //   replayed [--first SEED] [--seeds N]
 // A random log (random_log.h) is read three times: by the server that writes it and decides now and
 // then; by one that only folds its text; and by one that wakes and decides at other times and is

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "judge.h"
-#include "scheduling/past_share.h"
+#include "scheduling/shares/past_share.h"
 
 namespace berth::proof {
 namespace {

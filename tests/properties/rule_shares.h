@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace berth::proof {
 

@@ -19,7 +19,7 @@
 #include "scenario/render.h"
 #include "scenario/stage.h"
 #include "scheduling/decide.h"
-#include "scheduling/explain.h"
+#include "scheduling/explain/explain.h"
 
 namespace {
 

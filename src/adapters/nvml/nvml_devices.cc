@@ -5,7 +5,7 @@
 #include <cctype>
 #include <map>
 
-#include "model/mig.h"
+#include "model/node/mig.h"
 
 namespace berth::nvml {
 namespace {

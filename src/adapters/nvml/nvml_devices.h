@@ -2,8 +2,8 @@
 //
 // Which devices can jobs have here, and as which GPU of which node? GPUs that are whole are the
 // machine's own node, in the order of the PCI bus. A GPU in MIG mode is none: the slices it is cut
-// into are the GPUs of nodes beside it, one for each profile (model/mig.h). A slice that shares its
-// memory with others (several compute instances in one GPU instance) is not offered.
+// into are the GPUs of nodes beside it, one for each profile (model/node/mig.h). A slice that
+// shares its memory with others (several compute instances in one GPU instance) is not offered.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 
 #include "adapters/nvml/gpu_model_name.h"
 #include "adapters/nvml/nvml_links.h"
-#include "model/mig.h"
+#include "model/node/mig.h"
 
 namespace berth::nvml {
 namespace {

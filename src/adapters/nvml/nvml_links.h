@@ -10,7 +10,7 @@
 #include <string>
 
 #include "adapters/nvml/nvml_library.h"
-#include "model/gpu_links.h"
+#include "model/node/gpu_links.h"
 
 namespace berth::nvml {
 

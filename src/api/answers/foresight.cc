@@ -5,8 +5,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "scheduling/order_account.h"
-#include "scheduling/outlook.h"
+#include "scheduling/explain/order_account.h"
+#include "scheduling/explain/outlook.h"
 
 namespace berth::api {
 namespace {

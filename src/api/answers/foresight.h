@@ -2,7 +2,7 @@
 //
 // What is known of waiting jobs beyond why they wait: what would start them and when they will
 // start. Both take decisions on copies of the cluster: they are made on demand, on another thread,
-// remembered until the next event, and bounded (scheduling/remedy.h, forecast.h).
+// remembered until the next event, and bounded (scheduling/explain/remedy.h, forecast.h).
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 #include "lifecycle/run_times.h"
 #include "ports/clock.h"
 #include "ports/store.h"
-#include "scheduling/forecast.h"
+#include "scheduling/explain/forecast.h"
 
 namespace berth::api {
 

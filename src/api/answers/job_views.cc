@@ -7,8 +7,8 @@
 #include "api/http/problem.h"
 #include "codec/text/json_writer.h"
 #include "codec/words/words.h"
-#include "scheduling/explain.h"
-#include "scheduling/remedy.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/explain/remedy.h"
 
 namespace berth::api {
 namespace {

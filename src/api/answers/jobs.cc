@@ -11,7 +11,7 @@
 #include "codec/text/json_writer.h"
 #include "codec/words/words.h"
 #include "model/limits.h"
-#include "scheduling/explain.h"
+#include "scheduling/explain/explain.h"
 
 namespace berth::api {
 namespace {

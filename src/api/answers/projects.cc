@@ -8,8 +8,8 @@
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
 #include "model/limits.h"
-#include "scheduling/fair_share.h"
-#include "scheduling/overcommitment.h"
+#include "scheduling/shares/fair_share.h"
+#include "scheduling/shares/overcommitment.h"
 
 namespace berth::api {
 namespace {

@@ -11,7 +11,7 @@
 #include "api/http/problem.h"
 #include "codec/files/state_writer.h"
 #include "lifecycle/write_down.h"
-#include "scheduling/share_account.h"
+#include "scheduling/shares/share_account.h"
 
 namespace berth::api {
 namespace {

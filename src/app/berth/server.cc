@@ -25,7 +25,7 @@
 #include "cli/terminal/text_file.h"
 #include "codec/words/timestamp.h"
 #include "control/launch_order.h"
-#include "model/mig.h"
+#include "model/node/mig.h"
 #include "runtime/folder.h"
 
 namespace berth::app {

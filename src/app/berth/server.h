@@ -13,8 +13,8 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
-#include "model/node.h"
-#include "model/policy_settings.h"
+#include "model/node/node.h"
+#include "model/policy/policy_settings.h"
 
 namespace berth::app {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "app/berth/server.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 #include "ports/gpu_inventory.h"
 #include "ports/launcher.h"
 #include "ports/share_use.h"

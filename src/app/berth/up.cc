@@ -18,7 +18,7 @@
 #include "app/berth/serve.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 
 namespace berth::app {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "cli/command_line/arguments.h"
 #include "model/fields/job_fields.h"
-#include "model/submission.h"
+#include "model/job/submission.h"
 
 namespace berth::cli {
 

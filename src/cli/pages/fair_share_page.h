@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/terminal/style.h"
-#include "model/share_account.h"
+#include "model/answer/share_account.h"
 
 namespace berth::cli {
 

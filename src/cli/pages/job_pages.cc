@@ -8,9 +8,9 @@
 #include "cli/terminal/page_lines.h"
 #include "codec/words/words.h"
 #include "lifecycle/apply.h"
-#include "model/task_groups.h"
-#include "scheduling/explain.h"
-#include "scheduling/forecast.h"
+#include "model/job/task_groups.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/explain/forecast.h"
 
 namespace berth::cli {
 namespace {

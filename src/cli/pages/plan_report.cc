@@ -9,8 +9,8 @@
 #include "codec/api/json_api.h"
 #include "codec/words/gpu_request.h"
 #include "scenario/render.h"
-#include "scheduling/explain.h"
-#include "scheduling/overcommitment.h"
+#include "scheduling/explain/explain.h"
+#include "scheduling/shares/overcommitment.h"
 
 namespace berth::cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "cli/terminal/style.h"
 #include "lifecycle/apply.h"
+#include "model/answer/verdict.h"
 #include "model/plan.h"
-#include "model/verdict.h"
 
 namespace berth::cli {
 

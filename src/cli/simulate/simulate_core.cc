@@ -2,7 +2,7 @@
 #include "cli/simulate/simulate_core.h"
 
 #include "cli/simulate/simulate_progress.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 #include "reference/named.h"
 #include "simulation/core/core_audit.h"
 

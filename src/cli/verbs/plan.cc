@@ -10,7 +10,7 @@
 #include "codec/files/state_file.h"
 #include "lifecycle/describe.h"
 #include "scheduling/decide.h"
-#include "scheduling/explain.h"
+#include "scheduling/explain/explain.h"
 
 namespace berth::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/text_file.h"
 #include "codec/words/words.h"
-#include "model/task_groups.h"
+#include "model/job/task_groups.h"
 
 namespace berth::cli {
 namespace {

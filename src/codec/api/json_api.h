@@ -22,15 +22,15 @@
 
 #include "base/result.h"
 #include "codec/api/process_view.h"
+#include "model/answer/order_account.h"
+#include "model/answer/share_account.h"
+#include "model/answer/start_estimate.h"
+#include "model/answer/verdict.h"
+#include "model/answer/what_if.h"
 #include "model/event.h"
-#include "model/order_account.h"
+#include "model/job/submission.h"
 #include "model/plan.h"
 #include "model/record.h"
-#include "model/share_account.h"
-#include "model/start_estimate.h"
-#include "model/submission.h"
-#include "model/verdict.h"
-#include "model/what_if.h"
 
 namespace berth::codec {
 

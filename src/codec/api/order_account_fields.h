@@ -4,7 +4,7 @@
 #pragma once
 
 #include "codec/fields/described.h"
-#include "model/order_account.h"
+#include "model/answer/order_account.h"
 
 namespace berth::codec {
 

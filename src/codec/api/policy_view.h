@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 
 namespace berth::codec {
 
-// A setting as model/policy_settings.h knows it; all values are its texts.
+// A setting as model/policy/policy_settings.h knows it; all values are its texts.
 struct SettingView {
     std::string name;
     std::string value;  // that decides

@@ -10,7 +10,7 @@
 #include "codec/fields/project_fields.h"
 #include "model/event.h"
 #include "model/fields/job_fields.h"
-#include "model/launch.h"
+#include "model/job/launch.h"
 #include "model/record.h"
 
 namespace berth::codec {

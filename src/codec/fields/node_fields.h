@@ -5,7 +5,7 @@
 
 #include "codec/fields/described.h"
 #include "model/event.h"
-#include "model/node.h"
+#include "model/node/node.h"
 #include "model/plan.h"
 
 namespace berth::codec {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "codec/fields/described.h"
-#include "model/order_ledger.h"
+#include "model/answer/order_ledger.h"
 
 namespace berth::codec {
 

@@ -5,7 +5,7 @@
 
 #include "codec/fields/described.h"
 #include "model/event.h"
-#include "model/launch.h"
+#include "model/job/launch.h"
 #include "model/record.h"
 
 namespace berth::codec {

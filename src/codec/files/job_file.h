@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/submission.h"
+#include "model/job/submission.h"
 
 namespace berth::codec {
 

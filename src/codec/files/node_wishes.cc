@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/files/node_wishes.h"
 
-#include "model/companions.h"
+#include "model/job/companions.h"
 
 namespace berth::codec {
 namespace {

@@ -3,14 +3,15 @@
 // On which nodes may a job or its companions run, which taints keep jobs off a node, which other
 // resources are there or asked for, and what do others use of a node, by a document? Read alike in
 // job and state files: `node_labels: {disk: ssd}`, `node_filter: "zone=a|b,!spot"`,
-// `tolerations: [dedicated]` and `taints: ["dedicated=infra:NoSchedule"]` (model/node_filter.h),
-// `resources: {rdma/hca: 2, ephemeral-storage: 100G}` and `others: {gpus: 2, cpu: 4, memory: 16G}`.
+// `tolerations: [dedicated]` and `taints: ["dedicated=infra:NoSchedule"]`
+// (model/node/node_filter.h), `resources: {rdma/hca: 2, ephemeral-storage: 100G}` and `others:
+// {gpus: 2, cpu: 4, memory: 16G}`.
 #pragma once
 
 #include <vector>
 
 #include "codec/text/field_reader.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::codec {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/companions.h"
+#include "model/job/companions.h"
 #include "model/limits.h"
 
 namespace berth::codec {

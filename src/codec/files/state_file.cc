@@ -13,9 +13,9 @@
 #include "codec/log/event_log.h"
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
-#include "model/companions.h"
+#include "model/job/companions.h"
 #include "model/limits.h"
-#include "model/mig.h"
+#include "model/node/mig.h"
 
 namespace berth::codec {
 namespace {

@@ -9,7 +9,7 @@
 #include "codec/words/timestamp.h"
 #include "codec/words/words.h"
 #include "model/fields/job_fields.h"
-#include "model/task_groups.h"
+#include "model/job/task_groups.h"
 
 namespace berth::codec {
 namespace {

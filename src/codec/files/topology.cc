@@ -5,7 +5,7 @@
 
 #include "codec/text/json.h"
 #include "codec/words/gpu_request.h"
-#include "model/task_groups.h"
+#include "model/job/task_groups.h"
 
 namespace berth::codec {
 namespace {

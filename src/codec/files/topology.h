@@ -7,7 +7,7 @@
 #pragma once
 
 #include "codec/text/field_reader.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::codec {
 

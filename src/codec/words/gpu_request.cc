@@ -5,7 +5,7 @@
 #include <charconv>
 #include <optional>
 
-#include "model/mig.h"
+#include "model/node/mig.h"
 
 namespace berth::codec {
 namespace {

@@ -11,17 +11,17 @@
 #include <string>
 #include <string_view>
 
+#include "model/answer/order_account.h"
+#include "model/answer/start_estimate.h"
+#include "model/answer/verdict.h"
+#include "model/answer/what_if.h"
 #include "model/description.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/order_account.h"
-#include "model/pause_way.h"
+#include "model/job/job.h"
+#include "model/job/pause_way.h"
+#include "model/node/node.h"
 #include "model/plan.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 #include "model/project.h"
-#include "model/start_estimate.h"
-#include "model/verdict.h"
-#include "model/what_if.h"
 
 namespace berth::codec {
 

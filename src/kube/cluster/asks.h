@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "kube/objects/pod.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::kube::cluster {
 

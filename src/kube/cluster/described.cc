@@ -9,7 +9,7 @@
 #include "kube/cluster/node_of.h"
 #include "kube/cluster/parts.h"
 #include "kube/objects/receipts.h"
-#include "model/companions.h"
+#include "model/job/companions.h"
 #include "model/limits.h"
 
 namespace berth::kube::cluster {

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "kube/objects/receipts.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::kube::cluster {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "kube/objects/node.h"
-#include "model/node.h"
+#include "model/node/node.h"
 
 namespace berth::kube::cluster {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::kube::cluster {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "kube/cluster/asks.h"
-#include "model/companions.h"
+#include "model/job/companions.h"
 
 namespace berth::kube::cluster {
 namespace {

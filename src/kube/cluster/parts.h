@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kube/cluster/gangs.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::kube::cluster {
 

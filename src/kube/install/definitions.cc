@@ -6,7 +6,7 @@
 #include "kube/install/objects.h"
 #include "kube/objects/declared.h"
 #include "kube/objects/spec_fields.h"
-#include "model/node.h"
+#include "model/node/node.h"
 
 namespace berth::kube::install {
 namespace {

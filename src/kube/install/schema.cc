@@ -9,7 +9,7 @@
 #include "kube/install/setting_rules.h"
 #include "kube/objects/spec_fields.h"
 #include "model/limits.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 
 namespace berth::kube::install {
 namespace {

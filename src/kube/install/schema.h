@@ -2,7 +2,7 @@
 //
 // What does the API server check of a Project, a Pool and the Policy? The OpenAPI schema of each
 // spec, made from the tables that their readers go by (kube/objects/spec_fields.h,
-// model/policy_settings.h).
+// model/policy/policy_settings.h).
 //
 // What a schema cannot say in words people understand, a CEL rule says with a message; each text,
 // list and map has a maximum, by which the server bounds what its rules may cost.

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "model/limits.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace berth::kube::install {
 namespace {

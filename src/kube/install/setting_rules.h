@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does the API server check of a setting's text? The same as model/policy_settings.h reads:
-// found out by asking it, so that there is no second table of ranges.
+// What does the API server check of a setting's text? The same as model/policy/policy_settings.h
+// reads: found out by asking it, so that there is no second table of ranges.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/quantity.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 
 namespace berth::kube::install {
 

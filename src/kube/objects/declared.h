@@ -16,8 +16,8 @@
 
 #include "codec/text/json_reader.h"
 #include "kube/objects/meta.h"
-#include "model/node.h"
-#include "model/policy_settings.h"
+#include "model/node/node.h"
+#include "model/policy/policy_settings.h"
 #include "model/project.h"
 
 namespace berth::kube::objects {

@@ -19,7 +19,7 @@
 #include "base/result.h"
 #include "codec/text/json_reader.h"
 #include "model/description.h"
-#include "model/policy_settings.h"
+#include "model/policy/policy_settings.h"
 
 namespace berth::kube::objects {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::kube::scheduler {
 namespace {

@@ -13,9 +13,9 @@
 #include <tuple>
 
 #include "model/fields/request_fields.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "model/limits.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 
 namespace berth::model {
 

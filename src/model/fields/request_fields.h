@@ -4,7 +4,7 @@
 // has the job itself, codec/fields/described.h makes text of both.
 #pragma once
 
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::model {
 

@@ -11,7 +11,7 @@
 #include "lifecycle/describe.h"
 #include "lifecycle/plan_events.h"
 #include "scheduling/decide.h"
-#include "scheduling/explain.h"
+#include "scheduling/explain/explain.h"
 
 namespace berth::simulation {
 namespace {

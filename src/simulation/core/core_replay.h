@@ -16,7 +16,7 @@
 #pragma once
 
 #include "model/description.h"
-#include "model/policy.h"
+#include "model/policy/policy.h"
 #include "simulation/replay/replay.h"
 
 namespace berth::simulation {

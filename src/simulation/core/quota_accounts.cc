@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "lifecycle/describe.h"
-#include "scheduling/overcommitment.h"
+#include "scheduling/shares/overcommitment.h"
 
 namespace berth::simulation {
 namespace {

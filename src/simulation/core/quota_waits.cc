@@ -59,7 +59,8 @@ std::vector<Step> steps_of(const Accounts& accounts, const CoreExperiment& exper
 // One project in one pool.
 class Line {
   public:
-    // `may_book`: from then on it may book GPUs that younger jobs leave it (scheduling/bookings.h).
+    // `may_book`: from then on it may book GPUs that younger jobs leave it
+    // (scheduling/backfill/bookings.h).
     void join(InLine who, MilliGpu asks, TimePoint may_book) { waiting_[who] = {asks, may_book}; }
     void start(InLine who) {
         waiting_.erase(who);

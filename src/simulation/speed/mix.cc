@@ -6,7 +6,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "model/packing.h"
+#include "model/job/packing.h"
 #include "simulation/speed/interleave.h"
 
 namespace berth::simulation {

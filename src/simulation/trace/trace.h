@@ -13,7 +13,7 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "simulation/trace/profile.h"
 #include "simulation/trace/trace_columns.h"
 

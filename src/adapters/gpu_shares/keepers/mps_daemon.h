@@ -11,7 +11,7 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
-#include "model/job.h"
+#include "model/job/job.h"
 
 namespace berth::gpu_shares {
 

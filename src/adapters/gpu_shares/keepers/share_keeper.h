@@ -12,7 +12,7 @@
 #include "adapters/gpu_shares/measured/pairs.h"
 #include "adapters/gpu_shares/measured/profiles.h"
 #include "adapters/gpu_shares/terms/tenants.h"
-#include "model/gpu_profile.h"
+#include "model/job/gpu_profile.h"
 
 namespace berth::gpu_shares {
 

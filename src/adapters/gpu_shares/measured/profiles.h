@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "adapters/gpu_shares/measured/pairs.h"
-#include "model/gpu_profile.h"
+#include "model/job/gpu_profile.h"
 
 namespace berth::gpu_shares {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "model/pause_way.h"
+#include "model/job/pause_way.h"
 #include "ports/launcher.h"
 
 namespace berth::gpu_shares {

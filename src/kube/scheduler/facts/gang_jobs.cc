@@ -6,8 +6,8 @@
 
 #include "kube/cluster/asks.h"
 #include "kube/cluster/parts.h"
-#include "model/companions.h"
-#include "scheduling/explain.h"
+#include "model/job/companions.h"
+#include "scheduling/explain/explain.h"
 
 namespace berth::kube::scheduler {
 namespace {

@@ -7,7 +7,7 @@
 #include "codec/text/json_writer.h"
 #include "codec/words/timestamp.h"
 #include "kube/client/writes.h"
-#include "scheduling/fair_share.h"
+#include "scheduling/shares/fair_share.h"
 
 namespace berth::kube::scheduler {
 namespace {

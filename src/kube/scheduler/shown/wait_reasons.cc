@@ -8,7 +8,7 @@
 #include "kube/client/writes.h"
 #include "kube/cluster/asks.h"
 #include "kube/cluster/parts.h"
-#include "scheduling/explain.h"
+#include "scheduling/explain/explain.h"
 
 namespace berth::kube::scheduler {
 namespace {

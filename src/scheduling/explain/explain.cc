@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/explain/explain.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cluster/gang.h"
+#include "model/job/companions.h"
+#include "scheduling/backfill/bookings.h"
+#include "scheduling/explain/kind_refusal.h"
+#include "scheduling/explain/lack.h"
+#include "scheduling/explain/standing_verdict.h"
+#include "scheduling/place/companions.h"
+#include "scheduling/place/group_places.h"
+#include "scheduling/place/place.h"
+#include "scheduling/place/slots.h"
+#include "scheduling/plan_apply.h"
+#include "scheduling/rights/quota_gate.h"
+#include "scheduling/room/held_back.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Cluster;
+using cluster::Job;
+using model::Cause;
+using model::Plan;
+using model::Verdict;
+
+// Nodes of the pool that pass `accept`.
+template <typename Accept>
+std::vector<NodeId> nodes_where(const PoolView& view, Accept&& accept) {
+    std::vector<NodeId> found;
+    const auto nodes = view.cluster.nodes();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const NodeId id{static_cast<NodeId::Rep>(i)};
+        if (view.has_for_good(id) && accept(nodes[i], id)) found.push_back(id);
+    }
+    return found;
+}
+
+MilliGpu free_on(const PoolView& view, NodeId node) {
+    MilliGpu free{0};
+    for (int gpu = 0; gpu < view.cluster.nodes()[node.index()].gpus; ++gpu) {
+        free += view.cluster.free(View::Idle, node, gpu);
+    }
+    return free;
+}
+
+void add_numbers(Verdict& verdict, const Denial& denial) {
+    verdict.used = denial.used;
+    verdict.bound = denial.bound;
+    verdict.host_asks = denial.host.asks;
+    verdict.host_used = denial.host.used;
+    verdict.host_bound = denial.host.bound;
+}
+
+// Why a job waits in one pool although the plan has been enacted. Each step tells its cause and
+// returns true, or leaves the question to the next.
+class Explainer {
+  public:
+    Explainer(const PoolView& view, const Job& job, const Plan& plan)
+        : view_(view),
+          job_(job),
+          plan_(plan),
+          shape_(view.cluster.shape(job.shape)),
+          nodes_(nodes_where(view, [](const auto&, NodeId) { return true; })),
+          counted_(ask_gpus(view, job, job.ask())) {
+        const auto& pool = view.cluster.pool(view.pool);
+        const model::TaskRequest& request = shape_.request;
+        verdict_.job = job.id;
+        verdict_.at = view.now;
+        verdict_.tasks_asked = job.ask();
+        verdict_.asks = pool.exchange.empty() ? counted_ : request.share * request.gpus * job.ask();
+        verdict_.idle = pool.free_total[static_cast<std::size_t>(View::Idle)];
+        verdict_.capacity = pool.capacity;
+        verdict_.scope = view.cluster.projects()[job.project.index()].project.name;
+        verdict_.position = position_in_line(view_.claim(job_.project).lanes, job_);
+    }
+
+    // `fitted_before`: whether it would have fit before the plan's starts.
+    Verdict run(bool fitted_before) {
+        if (never_fits() || is_denied()) return verdict_;
+        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Idle, home_of(job_));
+        verdict_.tasks_fit = static_cast<int>(fitting.size());
+        for (const NodeId node : nodes_) {
+            verdict_.largest_free = std::max(verdict_.largest_free, free_on(view_, node));
+        }
+        const bool do_tasks_fit = verdict_.tasks_fit >= job_.ask();
+        const bool lacks_room_beside =
+            do_tasks_fit && lacks_companions(job_) && !place(view_, job_, job_.ask(), View::Idle);
+        const bool is_told = (do_tasks_fit && !lacks_room_beside && is_kept_for_others()) ||
+                             (fitted_before && is_behind_others()) || is_promised_to_others() ||
+                             (lacks_room_beside && lacks_companion(fitting)) ||
+                             is_too_far_apart() || would_fit_if_healthy();
+        if (is_told) return verdict_;
+        if (verdict_.tasks_fit == 0) tell_parts();
+        const bool is_enough = is_by_memory()
+                                   ? is_enough_apart(view_, job_.shape, job_.ask(), View::Idle)
+                                   : verdict_.idle >= verdict_.asks;
+        is_enough ? tell_what_lacks() : tell_who_holds();
+        return verdict_;
+    }
+
+  private:
+    bool with(Cause cause, std::string what = {}) {
+        verdict_.because(cause);
+        verdict_.what = std::move(what);
+        return true;
+    }
+
+    bool with_node(Cause cause, NodeId node, std::string what = {}) {
+        verdict_.scope = view_.cluster.node_name(node);
+        return with(cause, std::move(what));
+    }
+
+    // Sound and complete: tasks of one job are alike, so the empty slots of all nodes decide.
+    bool never_fits() {
+        const auto allowed = nodes_where(view_, [&](const cluster::NodeState& node, NodeId) {
+            return view_.cluster.allows(job_.shape, node.kind);
+        });
+        if (allowed.empty()) {
+            KindRefusal refusal = kind_refusal(view_, job_.shape);
+            return with(refusal.cause, std::move(refusal.what));
+        }
+        int slots = 0;
+        for (const NodeId node : allowed) slots += when_empty(node);
+        verdict_.tasks_fit = std::min(slots, job_.tasks_min);
+        const bool is_enough = slots >= job_.tasks_min;
+        if (is_enough && (never_fits_together(allowed) || companion_never_fits())) return true;
+        if (is_enough) return are_others_in_the_way(allowed, job_.tasks_min, Moment::WhenEmpty);
+        const auto lack =
+            lack_beside(view_, job_.shape, job_.tasks_min, allowed, Moment::WhenEmpty);
+        if (!lack) return with(Cause::NeverFitsPool);
+        const bool is_host = lack->cause == Cause::HostTaken;
+        return with(is_host ? Cause::NeverFitsHost : Cause::NeverFitsResource, lack->what);
+    }
+
+    // Whether it waits for nothing but what others use of these nodes.
+    bool are_others_in_the_way(std::span<const NodeId> nodes, int tasks, Moment moment) {
+        const auto lack = lack_by_others(view_, job_.shape, tasks, nodes, moment);
+        if (!lack) return false;
+        verdict_.used = lack->gpus;
+        return with_node(lack->cause, lack->node, lack->what);
+    }
+
+    bool companion_never_fits() {
+        const auto kind = companions_too_large(view_, job_);
+        return kind && with_companion(Cause::NeverFitsCompanion, *kind);
+    }
+
+    // Its tasks fit.
+    bool lacks_companion(Places placed) {
+        const auto kind = add_companions(view_, job_, View::Idle, placed);
+        add_all_holders();
+        return with_companion(Cause::CompanionHasNoRoom, kind.value_or(0));
+    }
+
+    bool with_companion(Cause cause, std::size_t kind) {
+        const auto& companions = shape_.companions[kind];
+        verdict_.group = companions.name;
+        verdict_.tasks_asked = companions.count;
+        return with(cause, model::format_request(view_.cluster.shape(companions.shape).request));
+    }
+
+    int when_empty(NodeId node) const {
+        return supposed_slots(view_, job_.shape, node, Moment::WhenEmpty, job_.tasks_min,
+                              kWithoutOthers);
+    }
+
+    int now_on(NodeId node) const {
+        return slots_now(view_, job_.shape, node, View::Idle, job_.ask());
+    }
+
+    // The same in one domain of the level it requires, and in one for each group.
+    bool never_fits_together(const std::vector<NodeId>& allowed) {
+        if (job_.active > 0 || !(requires_level() || has_groups())) return false;
+        // Of those that are to join the pool the domains are not known before they have.
+        if (std::ranges::any_of(allowed, [&](NodeId node) { return view_.strays(node); }))
+            return false;
+        const auto tasks_on = [&](NodeId node) {
+            return std::ranges::binary_search(allowed, node) ? when_empty(node) : 0;
+        };
+        const Together most = most_together(job_.tasks_min, tasks_on);
+        if (most.tasks < job_.tasks_min) return with_domain(Cause::NeverFitsDomain, most);
+        const auto shortage = group_shortage(tasks_on);
+        return shortage && shortage->is_proved && with_group(Cause::NeverFitsGroup, *shortage);
+    }
+
+    // Whether it waits for nothing but tasks standing together.
+    bool is_too_far_apart() {
+        if (!requires_level() && !has_groups()) return false;
+        const auto anywhere = fill(view_, job_, job_.ask(), View::Idle, {});
+        if (std::ssize(anywhere) < job_.ask()) return false;
+        const auto tasks_on = [&](NodeId node) { return now_on(node); };
+        Together most = most_together(job_.ask(), tasks_on);
+        if (most.tasks < job_.ask()) {
+            with_domain(Cause::NotTogetherInDomain, most);
+        } else {
+            const auto shortage = group_shortage(tasks_on);
+            if (!shortage) return false;
+            with_group(Cause::GroupNotTogether, *shortage);
+            most.region = shortage->region;
+        }
+        add_holders(cluster::kRoot, false, most.region);
+        return true;
+    }
+
+    // In which domain of the required level would most of so many tasks fit? Of equal ones the
+    // first.
+    struct Together {
+        Region region = {};
+        int tasks = 0;
+    };
+    Together most_together(int tasks, const std::function<int(NodeId)>& tasks_on) const {
+        Together most{cluster::Region{DomainId{}, {}}, 0};
+        for (const Region& region : regions()) {
+            std::int64_t here = 0;
+            const auto add = [&](NodeId node) { here += tasks_on(node); };
+            if (region.is_whole_pool()) {  // with those that are to join it
+                std::ranges::for_each(nodes_, add);
+            } else {
+                cluster::visit_nodes(view_.cluster, view_.pool, region, add);
+            }
+            const int fit = static_cast<int>(std::min<std::int64_t>(here, tasks));
+            if (most.region.is_nowhere() || fit > most.tasks) most = {region, fit};
+        }
+        return most;
+    }
+
+    // What keeps its groups from standing where nodes take so many tasks: told of the domain of the
+    // required level where least is missing.
+    std::optional<GroupShortage> group_shortage(const std::function<int(NodeId)>& tasks_on) const {
+        if (!has_groups()) return {};
+        const cluster::Ranks ranks = cluster::next_ranks(shape_, job_, job_.ask());
+        std::optional<GroupShortage> least;
+        bool is_proved = true;
+        for (const Region& region : regions()) {
+            GroupRoom room(view_, job_, region, tasks_on);
+            if (room.find(ranks, job_.ask())) return {};
+            const GroupShortage& here = room.shortage();
+            is_proved &= here.is_proved;
+            const auto missing = [](const GroupShortage& of) { return of.tasks - of.fitting; };
+            if (!least || missing(here) < missing(*least)) least = here;
+        }
+        if (least) least->is_proved = is_proved;
+        return least;
+    }
+
+    // Where all its tasks may stand, one or the other.
+    std::vector<Region> regions() const {
+        return requires_level() ? required_regions(view_, job_) : std::vector{Region{}};
+    }
+
+    bool has_groups() const { return !shape_.groups.empty(); }
+    bool requires_level() const { return shape_.required >= 0; }
+
+    bool with_domain(Cause cause, const Together& most) {
+        verdict_.tasks_fit = most.tasks;
+        const bool is_named = !most.region.is_nowhere();
+        verdict_.scope = is_named ? cluster::name_of(view_.cluster, most.region, view_.pool) : "";
+        return with(cause, shape_.topology.required);
+    }
+
+    bool with_group(Cause cause, const GroupShortage& shortage) {
+        const auto& group = shape_.topology.groups[shortage.group];
+        with_domain(cause, {shortage.region, shortage.fitting});
+        verdict_.group = group.name;
+        verdict_.tasks_asked = shortage.tasks;
+        return with(cause, group.level);
+    }
+
+    bool is_denied() {
+        const auto denial = quota_gate(view_, job_, counted_);
+        if (!denial) return false;
+        verdict_.asks = counted_;
+        verdict_.scope = view_.cluster.projects()[denial->at.index()].project.name;
+        add_numbers(verdict_, *denial);
+        if (denial->cause != Cause::SetAsideForFixedQuotas) {
+            add_holders(denial->at, denial->cause == Cause::NonPreemptibleQuotaReached);
+        }
+        return with(denial->cause);
+    }
+
+    // It fits, and yet the decision did not start it.
+    bool is_kept_for_others() {
+        const cluster::Trial trial(view_.cluster);
+        const bool is_asked_later = plan_.is_empty() && plan_.bookings.empty();
+        NodeSeats seats;
+        Bookings bookings;
+        is_asked_later ? bookings.book(view_, seats) : bookings.take_over(view_, plan_.bookings);
+        const Bookings::Opening opening(bookings, job_);
+        if (!bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle))
+            return with(Cause::NotEvaluated);
+        verdict_.bound = bookings.kept();
+        for (const model::Booking& booking : bookings.still_waiting()) add_blocker(booking.job);
+        return with(Cause::KeptForBackfill);
+    }
+
+    bool is_behind_others() {
+        for (const model::Start& start : plan_.starts) add_blocker(start.job);
+        for (const model::Reservation& held : plan_.reservations) add_blocker(held.job);
+        return with(Cause::AheadInQueue);
+    }
+
+    // Whether it would fit if nothing were promised.
+    bool is_promised_to_others() {
+        if (view_.cluster.holders().empty()) return false;
+        const cluster::Trial trial(view_.cluster);
+        const auto holders = view_.cluster.holders();
+        for (const JobId holder : holders) view_.cluster.drop_hold(holder);
+        if (!place(view_, job_, job_.ask(), View::Idle)) return false;
+        for (const JobId holder : holders) add_blocker(holder);
+        return with(Cause::ReservedForOther);
+    }
+
+    bool would_fit_if_healthy() {
+        const auto away = nodes_where(view_, [&](const cluster::NodeState& node, NodeId) {
+            return !node.is_ready && view_.cluster.allows(job_.shape, node.kind);
+        });
+        if (away.empty()) return false;
+        const auto tasks_on = [&](NodeId node) {
+            return std::ranges::binary_search(away, node) ? slots_when_back(node) : now_on(node);
+        };
+        const Together most = most_together(job_.ask(), tasks_on);
+        if (most.tasks < job_.ask() || group_shortage(tasks_on)) return false;
+        const auto first = std::ranges::find_if(away, [&](NodeId node) {
+            return view_.is_in(most.region, node) && slots_when_back(node) > 0;
+        });
+        if (first == away.end()) return false;
+        return with_node(view_.strays(*first) ? Cause::NodesJoin : Cause::NodesAway, *first);
+    }
+
+    // How many tasks the GPUs of a node that is away would take beside what still runs there.
+    int slots_when_back(NodeId node) const {
+        if (view_.strays(node)) return when_empty(node);  // it joins then
+        return most_tasks(parts_on(view_, job_.shape, node,
+                                   [&](int gpu) { return view_.cluster.unused(node, gpu); }),
+                          shape_.request.gpus, job_.ask());
+    }
+
+    bool is_by_memory() const {
+        return shape_.request.gpus > 0 && shape_.request.gpu_memory > model::Bytes{0};
+    }
+
+    // What it asks of a GPU and what is left of the one where the smallest part of that is missing.
+    void tell_parts() {
+        if (!is_by_memory()) return;
+        const Cluster& cluster = view_.cluster;
+        std::optional<std::pair<MilliGpu, MilliGpu>> nearest;  // what it has of what is asked
+        for (const NodeId node : nodes_) {
+            const cluster::NodeState& state = cluster.nodes()[node.index()];
+            if (!state.is_ready || !cluster.allows(job_.shape, state.kind)) continue;
+            const model::GpuPart part = cluster.part_on(job_.shape, node);
+            for (int gpu = 0; gpu < state.gpus; ++gpu) {
+                const model::GpuPart left = cluster.room(View::Idle, node, gpu);
+                const auto enough = [](std::int64_t has, std::int64_t asked) {
+                    return model::part_rounded_down({std::min(has, asked)}, {asked});
+                };
+                const MilliGpu compute = enough(left.compute.value, part.compute.value);
+                const MilliGpu memory = enough(left.memory.value, part.memory.value);
+                const std::pair here{std::min(compute, memory), std::max(compute, memory)};
+                if (nearest && here <= *nearest) continue;
+                nearest = here;
+                verdict_.compute_asked = part.compute, verdict_.memory_asked = part.memory;
+                verdict_.compute_left = left.compute, verdict_.memory_left = left.memory;
+            }
+        }
+    }
+
+    // Enough GPUs are idle, and do not do.
+    void tell_what_lacks() {
+        if (are_others_in_the_way(nodes_, job_.ask(), Moment::Now)) return;
+        add_all_holders();
+        if (const NodeId node = job_.stay.node; node.is_valid()) {
+            with_node(Cause::NotOnPinnedNode, node);
+        } else if (const auto lack =
+                       lack_beside(view_, job_.shape, job_.ask(), nodes_, Moment::Now)) {
+            with(lack->cause, lack->what);
+        } else if (is_choosy()) {
+            with(Cause::NodeKindTaken);
+        } else {
+            with(verdict_.tasks_fit > 0 ? Cause::GangDoesNotFit : Cause::NotTogetherOnNode);
+        }
+    }
+
+    // Whether it is the node that matters, not its GPUs alone.
+    bool is_choosy() const {
+        if (!shape_.gpu_model.empty() || !shape_.labels.empty()) return true;
+        return !shape_.filter.any_of.empty() || std::ranges::any_of(nodes_, [&](NodeId node) {
+            const std::uint16_t kind = view_.cluster.nodes()[node.index()].kind;
+            const auto& taints = view_.cluster.kinds()[kind].example.taints;
+            return model::not_tolerated(taints, shape_.tolerations) != nullptr;
+        });
+    }
+
+    // Too few GPUs are idle, and none is made free.
+    void tell_who_holds() {
+        const MilliGpu fair = view_.shares.fair[job_.project.index()];
+        const MilliGpu allocated = view_.allocated(job_.project);
+        const bool others_hold = view_.allocated(cluster::kRoot) > allocated;
+        if (const auto wait = held_back(view_, job_, counted_)) {
+            verdict_.used = wait->held;
+            verdict_.until = wait->until;
+            with(wait->cause);
+        } else if (are_others_in_the_way(nodes_, job_.ask(), Moment::Now)) {
+            return;
+        } else if (others_hold && allocated + counted_ > fair) {
+            verdict_.used = allocated, verdict_.bound = fair, verdict_.asks = counted_;
+            with(Cause::AboveFairShare);
+        } else {
+            with(Cause::NotEnoughFree);
+        }
+        add_all_holders();
+    }
+
+    void add_blocker(JobId job) {
+        auto& blockers = verdict_.blockers;
+        if (job == job_.id || blockers.size() >= kBlockersMax) return;
+        if (std::ranges::find(blockers, job) == blockers.end()) blockers.push_back(job);
+    }
+
+    // Running jobs below this tree node, largest first; all or those that cannot be paused.
+    void add_holders(ProjectId top, bool not_preemptible_only = false, const Region& where = {}) {
+        std::vector<std::pair<std::int64_t, JobId>> holders;
+        for (const auto& [id, job] : view_.cluster.jobs()) {
+            if (job.placed.empty() || job.pool != view_.pool) continue;
+            if (not_preemptible_only && job.preemptible) continue;
+            bool is_below = false;
+            for (ProjectId at = job.project; at.is_valid(); at = view_.parent(at)) {
+                is_below |= at == top;
+            }
+            if (!is_below) continue;
+            std::int64_t held = 0;
+            for (const auto& task : job.placed) {
+                if (!cluster::is_in(view_.cluster, where, task.place.node)) continue;
+                held += task.place.gpus().value;
+            }
+            if (held > 0 || where.is_whole_pool()) holders.emplace_back(-held, id);
+        }
+        std::ranges::sort(holders);
+        for (const auto& [held, id] : holders) add_blocker(id);
+    }
+    void add_all_holders() { add_holders(cluster::kRoot); }
+
+    const PoolView& view_;
+    const Job& job_;
+    const Plan& plan_;
+    const cluster::Shape& shape_;
+    const std::vector<NodeId> nodes_;  // of the pool
+    const MilliGpu counted_;  // what it asks, as GPUs count in quotas and shares
+    Verdict verdict_;
+};
+
+}  // namespace
+
+std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, const Plan& plan,
+                             TimePoint now, std::span<const JobId> jobs) {
+    std::vector<PoolView> before;
+    for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
+        before.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
+    }
+    std::vector<bool> fitted_before;
+    for (const JobId id : jobs) {
+        const Job& job = cluster.job(id);
+        const PoolView& view = before[cluster.pools_of(job).front().index()];
+        fitted_before.push_back(job.is_waiting() &&
+                                !quota_gate(view, job, ask_gpus(view, job, job.ask())) &&
+                                place(view, job, job.ask(), View::Idle).has_value());
+    }
+    std::vector<std::optional<Verdict>> own;
+    for (const JobId id : jobs) {
+        own.push_back(standing_verdict(cluster, plan, cluster.job(id)));
+        if (own.back()) own.back()->at = now;
+    }
+    for (const model::Pause& pause : plan.pauses) {
+        if (!pause.is_wasteful) continue;
+        before[cluster.job(pause.job).pool.index()].wasted_gpu_ms += pause.cost.unsaved_gpu_ms;
+    }
+    const cluster::Trial trial(cluster);
+    carry_out(cluster, plan, Reservations::Made);
+    std::vector<Verdict> verdicts;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        // Told of the first pool it names that could ever take it, else of the first.
+        const Job& job = cluster.job(jobs[i]);
+        std::optional<Verdict> told = own[i];
+        const auto pools = own[i] ? std::span<const base::PoolId>() : cluster.pools_of(job);
+        for (const base::PoolId pool : pools) {
+            // Fair shares are the same before and after (pool_view.h).
+            Verdict here = Explainer(before[pool.index()], job, plan).run(fitted_before[i]);
+            const bool is_possible = here.reason != model::Reason::NeverFits &&
+                                     here.reason != model::Reason::ModelMismatch;
+            if (!told || is_possible) told = std::move(here);
+            if (is_possible) break;
+        }
+        verdicts.push_back(*told);
+    }
+    return verdicts;
+}
+
+Verdict explain(Cluster& cluster, const model::Policy& policy, const Plan& plan, TimePoint now,
+                JobId job) {
+    return explain(cluster, policy, plan, now, std::span(&job, 1)).front();
+}
+
+std::vector<Verdict> explain_all(Cluster& cluster, const model::Policy& policy, const Plan& plan,
+                                 TimePoint now) {
+    std::vector<JobId> waiting;
+    for (const auto& [id, job] : cluster.jobs()) {
+        if (job.placed.empty()) waiting.push_back(id);
+    }
+    return explain(cluster, policy, plan, now, waiting);
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which running jobs could move together, so that this one fits? Rule R5. GPUs enough may idle and
+// yet not stand together on one node; jobs in the way then go to other idle GPUs.
+//
+//   who moves   preemptible jobs of any project and any priority, as a whole, at most moves_max;
+//               in profile berth not within their minimum run
+//               (left out, for nothing would come of it: a job whose every other place tasks of the
+//               waiting job could fill themselves, and one for which no slot is left beside it)
+//   accepted    only if every one of them has a place in the same plan, and none of them could
+//               stay without being in the way
+//   price       (policy.priced_moves) what the moved jobs lose, unsaved work and restart, is at
+//               most what the waiting job has lost by waiting: its GPUs times the time since it
+//               was put in line. Who pays no more for a cure than the illness has cost so far pays
+//               in the end at most twice what a prophet would (the ski-rental argument).
+//
+// Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
+// cheapest set, then the fewest jobs, when at most kExactMovers jobs are worth it on the nodes
+// looked at; beyond that the nodes that are cheapest to clear, one task each, which may miss what a
+// gang that needs several tasks in one domain could do with. Cost: looks at most at kNodesTried
+// nodes, those with the most idle GPUs first, and at the jobs on them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory_resource>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "model/plan.h"
+#include "scheduling/moves/movers.h"
+#include "scheduling/place/place.h"
+
+namespace berth::scheduling {
+
+inline constexpr std::size_t kExactMovers = 10;
+inline constexpr std::size_t kNodesTried = 64;
+
+struct Rearrangement {
+    std::vector<model::Move> moves;  // none = nobody moves
+    Places places;  // of the waiting job
+    // When a set that is too dear now is worth its price, or may be asked. No later, perhaps
+    // earlier: sets that are too dear are not tried.
+    std::optional<TimePoint> worth_at;
+};
+
+// Searches for one job after the other. While nothing changes, what was found out for a job holds
+// for every other one that asks the same, but for the price it may cost.
+class Rearrangements {
+  public:
+    // `may_move` tells who this decision may still move at all.
+    Rearrangements(const PoolView& view, std::function<bool(const cluster::Job&)> may_move,
+                   std::pmr::memory_resource* memory)
+        : view_(view), known_(memory), movers_(view, std::move(may_move), memory) {}
+
+    Rearrangement find(const cluster::Job& job);
+    // Says that what anybody holds, or what is free, has changed.
+    void forget() {
+        known_.clear();
+        movers_.forget();
+    }
+
+    // What a set of jobs loses by moving, and how many GPUs it has.
+    struct Bill {
+        std::int64_t price = 0;  // GPU-milliseconds
+        MilliGpu gpus{0};
+    };
+    // Why nobody moves.
+    struct Refusal {
+        base::SmallVector<Bill, 4>
+            too_dear;  // what was not tried for its price, none worse than another
+        std::optional<TimePoint> protected_until;  // when more jobs may be moved
+    };
+
+  private:
+    // All that a search looks at of a job that waits as a whole.
+    using Question = std::tuple<ShapeId, int, model::JobKind, bool>;
+
+    const PoolView& view_;
+    std::pmr::map<Question, Refusal> known_;
+    Movers movers_;
+};
+
+}  // namespace berth::scheduling

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/passes/allocate.h"
+
+#include <algorithm>
+
+#include "scheduling/place/place.h"
+#include "scheduling/rights/minimum_run.h"
+#include "scheduling/rights/quota_gate.h"
+
+namespace berth::scheduling {
+
+using cluster::Job;
+using model::Rule;
+
+bool may_have(Decision& decision, const PoolView& view, const Job& job) {
+    if (job.ask() == 0) return !quota_gate(view, job, {});  // companions alone
+    return !decision.bookings(view).keep_share_from(job) &&
+           !quota_gate(view, job, ask_gpus(view, job, job.ask()));
+}
+
+bool allocate(Decision& decision, const PoolView& view, const Job& job) {
+    if (!may_have(decision, view, job)) return false;
+    if (const auto places = place(view, job, job.ask(), View::Idle)) {
+        decision.start(job.id, view.pool, Rule::Allocate, *places);
+        return true;
+    }
+    return is_anything_being_left(view) && reserve_leavings(decision, view, job);
+}
+
+bool reserve_leavings(Decision& decision, const PoolView& view, const Job& job) {
+    if (!may_have(decision, view, job)) return false;
+    const auto places = place(view, job, job.ask(), View::Coming);
+    if (!places) return false;
+    decision.reserve(job.id, view.pool, Rule::Allocate, *places);
+    return true;
+}
+
+bool is_anything_being_left(const PoolView& view) {
+    const cluster::PoolState& pool = view.cluster.pool(view.pool);
+    return pool.free_total[0] != pool.free_total[1] ||
+           pool.free[0].in_parts() != pool.free[1].in_parts() ||
+           view.cluster.resources().are_being_left() ||
+           std::ranges::any_of(view.cluster.pools(), [](const cluster::PoolState& any) {
+               return any.hosts_being_left > 0;
+           });
+}
+
+bool could_fit(Decision& decision, const PoolView& view, const LaneHead& head) {
+    const cluster::LaneKey& lane = head.lane;
+    if (lane.ask == 0) return true;  // companions alone
+    const bool may_fit = !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
+                         !is_in_too_small_parts(view, lane.shape, View::Coming);
+    return may_fit || decision.bookings(view).could_open_for(view.cluster.job(head.job));
+}
+
+std::optional<TimePoint> grows_from(const PoolView& view, const cluster::LaneKey& lane) {
+    if (!lane.alone.is_valid()) return {};
+    const Job& job = view.cluster.job(lane.alone);
+    if (!job.grows_by_restart()) return {};
+    const TimePoint due = protected_until(view, job, Rule::Preempt, job.project);
+    if (due <= view.now) return {};
+    return due;
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/passes/preemption.h"
+
+#include <algorithm>
+
+#include "scheduling/passes/allocate.h"
+#include "scheduling/passes/contest.h"
+#include "scheduling/place/place.h"
+#include "scheduling/rights/quota_gate.h"
+#include "scheduling/rights/reclaim.h"
+#include "scheduling/rights/waste_budget.h"
+#include "scheduling/room/held_back.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Job;
+using model::Rule;
+using model::TaskPlacement;
+
+// Whether jobs of the lane have a right to GPUs that others hold.
+bool has_right(const PoolView& view, ProjectId project, const cluster::LaneKey& lane, Rule rule) {
+    const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
+    if (rule == Rule::Reclaim) return may_reclaim(view, project, lane.preemptible, amount);
+    const auto& victims = view.claim(project).victims;
+    return !victims.empty() && victims.begin()->precedence < lane.precedence;
+}
+
+void add(Changed& changed, ProjectId project) {
+    if (std::ranges::find(changed, project) == changed.end()) changed.push_back(project);
+}
+
+}  // namespace
+
+Preemption::Preemption(Decision& decision)
+    : decision_(decision), refused_(decision.cache().nodes()) {
+    is_open_.resize(decision.pools().size());
+}
+
+void Preemption::forget(const PoolView& view) {
+    decision_.cache().pool(view.pool).freeable.forget(view, decision_.bookings(view).kept());
+    refused_.forget();
+}
+
+bool Preemption::could_help(const PoolView& view, ProjectId project, const cluster::LaneKey& lane,
+                            Rule rule) {
+    if (!has_right(view, project, lane, rule)) return false;
+    const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
+    if (!lane.preemptible && is_above_own_quota(view, project, amount)) return false;
+    if (rule != Rule::Reclaim) return true;
+    const Counting counting = counting_of(view, lane.shape);
+    return decision_.cache().pool(view.pool).freeable.is_possible(view, project, amount, counting);
+}
+
+Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
+                          const Bookings::Opening& opening) {
+    const MilliGpu amount = ask_gpus(view, job, job.ask());
+    const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
+    const bool may_take =
+        rule == Rule::Preempt || may_reclaim(view, job.project, job.preemptible, amount);
+    if (!may_take) return {};
+    if (const auto wait = must_wait(view, beneficiary)) {
+        decision_.wake_at(wait->until);
+        return {};
+    }
+    Changed changed = pause_victims(view, beneficiary, opening.which());
+    if (!changed.empty() || rule != Rule::Reclaim) return changed;
+    changed = drop_promises(view, beneficiary);
+    if (changed.empty()) return {};
+    if (reserve_leavings(decision_, view, job)) {
+        add(changed, job.project);
+    } else {
+        for (const ProjectId project : pause_victims(view, beneficiary, opening.which())) {
+            add(changed, project);
+        }
+    }
+    return changed;
+}
+
+Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& beneficiary,
+                                  const std::optional<std::uint64_t>& opened) {
+    const Job& job = beneficiary.job;
+    const bool contends = scheduling::contends(decision_.attempt().known, job.id);
+    if (!contends && opened && refused_.covers(view, beneficiary, *opened)) return {};
+    const FoundVictims victims = find_victims(view, beneficiary);
+    if (victims.protected_until) decision_.wake_at(*victims.protected_until);
+    if (victims.units.empty()) {
+        if (opened) refused_.add(view, beneficiary, *opened, victims.is_out_of_reach);
+        return {};
+    }
+    VictimSearch& search = search_in(view);
+    note_conflicts(view, beneficiary, search, victims);
+    Changed changed{job.project};
+    const bool wasteful = is_wasteful(view, beneficiary);
+    for (const std::size_t position : victims.units) {
+        const VictimUnit& unit = search.unit(position);
+        decision_.pause(unit, beneficiary.rule, job.id, wasteful);
+        search.take(position);
+        add(changed, unit.project);
+    }
+    decision_.reserve(job.id, view.pool, beneficiary.rule, victims.places);
+    return changed;
+}
+
+FoundVictims Preemption::find_victims(const PoolView& view, const Beneficiary& beneficiary) {
+    VictimSearch& search = search_in(view);
+    FoundVictims victims = search.find(beneficiary);
+    // Others let it pass, who may be victims now that they have started.
+    const bool others_started = started_before_ != decision_.plan().starts.size();
+    const bool contends = scheduling::contends(decision_.attempt().known, beneficiary.job.id);
+    if (victims.units.empty() && contends && others_started) {
+        decision_.see_started();
+        search.look_again();
+        started_before_ = decision_.plan().starts.size();
+        victims = search.find(beneficiary);
+    }
+    return victims;
+}
+
+// What was promised to others gives way to an owner, where that helps; a job that was promised it
+// by this plan lets the owner pass in the next attempt.
+Changed Preemption::drop_promises(const PoolView& view, const Beneficiary& beneficiary) {
+    if (!may_have(decision_, view, beneficiary.job)) return {};
+    VictimSearch& search = search_in(view);
+    const auto promises = promises_in_the_way(view, beneficiary, search);
+    bool is_made_now = false;
+    for (const JobId id : promises) {
+        if (!decision_.is_winner(id)) continue;
+        decision_.note_conflict(id, {beneficiary.job.id, view.pool, beneficiary.rule});
+        is_made_now = true;
+    }
+    Changed changed;
+    if (is_made_now) return changed;
+    for (const JobId id : promises) {
+        const Job& holder = view.cluster.job(id);
+        decision_.drop_hold(id);
+        add(changed, holder.project);
+        refused_.forget();
+    }
+    return changed;
+}
+
+// No job both gains and loses in one plan: one that would lets the other pass in the next attempt.
+// In the last one winners are spared, so that the other finds other victims or waits.
+void Preemption::note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
+                                const VictimSearch& search, const FoundVictims& victims) {
+    JobSet found(decision_.cache().nodes());
+    for (const std::size_t unit : victims.units) {
+        const JobId job = search.unit(unit).job;
+        if (!decision_.is_winner(job) || !found.insert(job).second) continue;
+        decision_.note_conflict(job, {beneficiary.job.id, view.pool, beneficiary.rule});
+    }
+}
+
+VictimSearch& Preemption::search_in(const PoolView& view) {
+    VictimSearch& search = decision_.cache().pool(view.pool).victims;
+    if (!is_open_[view.pool.index()]) {
+        is_open_[view.pool.index()] = true;
+        started_before_ = decision_.plan().starts.size();
+        decision_.see_started();
+        search.open(view);
+    }
+    return search;
+}
+
+void Preemption::note_moves(const PoolView& view) {
+    refused_.forget();
+    if (!is_open_[view.pool.index()]) return;
+    for (const JobId job : *view.moved) search_in(view).take(view.cluster.job(job));
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/passes/serve.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "scheduling/passes/allocate.h"
+#include "scheduling/place/place.h"
+#include "scheduling/rights/preemption_delay.h"
+#include "scheduling/rights/quota_gate.h"
+
+namespace berth::scheduling {
+
+using cluster::Job;
+using cluster::LaneKey;
+using model::Rule;
+
+namespace {
+
+void tell(QueueOrder& order, const Changed& changed) {
+    for (const ProjectId project : changed) order.changed(project);
+}
+
+// Whether GPUs that work is leaving anyway could do.
+bool may_find_leavings(Decision& decision, const PoolView& view, const LaneKey& lane) {
+    return !decision.bookings(view).empty() ||
+           !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
+}
+
+}  // namespace
+
+Serving::Serving(Decision& decision)
+    : decision_(decision), preemption_(decision), has_let_pass_(decision.cache().nodes()) {
+    for (const auto& [id, contenders] : decision.attempt().known) {
+        const Job& job = decision.cluster().job(id);
+        passing_.emplace_back(job.project, job.shape);
+    }
+}
+
+void Serving::allocate() {
+    std::size_t started = 0;
+    do {
+        is_deferred_ = false;
+        started = decision_.plan().starts.size();
+        for (const PoolView& view : decision_.pools()) allocate_in(view);
+    } while (is_deferred_ && decision_.plan().starts.size() > started);
+}
+
+void Serving::allocate_in(const PoolView& view) {
+    const auto test = [&](ProjectId project, const LaneHead& head) {
+        if (!may_find_leavings(decision_, view, head.lane)) return false;
+        if (const auto from = grows_from(view, head.lane)) {
+            decision_.wake_at(*from);
+            return false;
+        }
+        return is_turn_of_others(project, head.lane) || could_fit(decision_, view, head);
+    };
+    QueueOrder order(view, decision_.cache().pool(view.pool).queue, std::cref(test));
+    drop_for_contenders(view, order);
+    while (const auto next = order.next()) {
+        if (const Changed changed = let_pass(view, next->job); !changed.empty()) {
+            tell(order, changed);
+            continue;
+        }
+        const Job& job = decision_.cluster().job(next->job);
+        const bool waits_for_better = next->lane.preference > 0 && fits_earlier(view, job);
+        is_deferred_ |= waits_for_better;
+        if (!waits_for_better && allocate_to(view, job)) {
+            order.changed(next->project);
+        } else {
+            order.close(*next);
+        }
+    }
+}
+
+bool Serving::allocate_to(const PoolView& view, const Job& job) {
+    const Bookings::Opening opening(decision_.bookings(view), job);
+    return scheduling::allocate(decision_, view, job);
+}
+
+// Whether a pool that the job names before this one has room for it now. Should others take that
+// room first, the job is looked at here again.
+bool Serving::fits_earlier(const PoolView& here, const Job& job) {
+    for (const PoolId pool : decision_.cluster().pools_of(job)) {
+        if (pool == here.pool) return false;
+        const PoolView& view = decision_.pools()[pool.index()];
+        const bool may = !quota_gate(view, job, ask_gpus(view, job, job.ask()));
+        if (may && place(view, job, job.ask(), View::Idle)) return true;
+    }
+    return false;
+}
+
+void Serving::make_room(std::span<const Ways> passes) {
+    for (int preference = 0; preference <= decision_.last_preference(); ++preference) {
+        for (const PoolView& view : decision_.pools()) {
+            for (const Ways& ways : passes) make_room_in(view, ways, preference);
+        }
+    }
+}
+
+void Serving::make_room_in(const PoolView& view, const Ways& ways, int preference) {
+    Consolidation moves(decision_, view, move_searches_);
+    preemption_.forget(view);
+    const auto test = [&](ProjectId project, const LaneHead& head) {
+        if (head.lane.preference != preference) return false;
+        if (const auto from = grows_from(view, head.lane)) {
+            decision_.wake_at(*from);
+            return false;
+        }
+        return is_turn_of_others(project, head.lane) ||
+               (decision_.frees_gpus() && could_fit(decision_, view, head)) ||
+               useful(view, project, head.lane, ways, moves).any();
+    };
+    QueueOrder order(view, decision_.cache().pool(view.pool).queue, std::cref(test));
+    while (const auto next = order.next()) {
+        const Job& job = decision_.cluster().job(next->job);
+        Changed changed = let_pass(view, next->job);
+        if (changed.empty()) {
+            const Ways tried = useful(view, next->project, next->lane, ways, moves);
+            changed = serve(view, job, tried, &moves);
+        }
+        if (!changed.empty()) {
+            tell(order, changed);
+            preemption_.forget(view);
+            moves.forget();
+        } else {
+            is_delayed_alone(view, job) ? order.pass_over(*next) : order.close(*next);
+        }
+    }
+}
+
+Ways Serving::useful(const PoolView& view, ProjectId project, const LaneKey& lane, const Ways& ways,
+                     const Consolidation& moves) {
+    const auto could_help = [&](Rule rule) {
+        return preemption_.could_help(view, project, lane, rule);
+    };
+    return {.moves = ways.moves && moves.could_help(lane),
+            .reclaims = ways.reclaims && could_help(Rule::Reclaim),
+            .preempts = ways.preempts && could_help(Rule::Preempt)};
+}
+
+Changed Serving::serve(const PoolView& view, const Job& job, const Ways& ways,
+                       Consolidation* moves) {
+    const Bookings::Opening opening(decision_.bookings(view), job);
+    // What an earlier pause or move of this plan left over, of GPUs, of the CPU beside them or
+    // under a limit, costs nothing.
+    if (decision_.frees_gpus() && reserve_leavings(decision_, view, job)) return {job.project};
+    Changed changed;
+    if (ways.moves && moves != nullptr) {
+        changed = moves->serve(job, !opening.nodes().empty());
+        if (!changed.empty()) preemption_.note_moves(view);
+    }
+    if (changed.empty() && ways.reclaims) {
+        changed = preemption_.serve(view, job, Rule::Reclaim, opening);
+    }
+    if (changed.empty() && ways.preempts) {
+        changed = preemption_.serve(view, job, Rule::Preempt, opening);
+    }
+    return changed;
+}
+
+// Serves those who would only take away again what the job is about to be given.
+Changed Serving::let_pass(const PoolView& view, JobId turn) {
+    Changed changed;
+    const Conflicts& known = decision_.attempt().known;
+    const auto waiting = known.find(turn);
+    if (waiting == known.end() || !has_let_pass_.insert({turn, view.pool}).second) return changed;
+    for (const Contender& contender : waiting->second) {
+        const Job& job = decision_.cluster().job(contender.job);
+        if (contender.pool != view.pool) continue;
+        for (const ProjectId project : let_pass(view, job.id)) {  // who is stronger than it
+            changed.push_back(project);
+        }
+        if (!job.is_waiting()) continue;
+        if (allocate_to(view, job)) {
+            changed.push_back(job.project);
+            continue;
+        }
+        const bool reclaims = contender.rule == Rule::Reclaim;
+        const Ways way{.reclaims = reclaims, .preempts = !reclaims};
+        for (const ProjectId project : serve(view, job, way, nullptr)) changed.push_back(project);
+    }
+    return changed;
+}
+
+// What was promised goes to those for whom it is dropped, before any other job can take it.
+void Serving::drop_for_contenders(const PoolView& view, QueueOrder& order) {
+    for (const auto& [id, contenders] : decision_.attempt().known) {
+        const Job& job = decision_.cluster().job(id);
+        if (!job.hold || decision_.is_winner(id) || job.pool != view.pool) continue;
+        decision_.drop_hold(id);
+        order.changed(job.project);
+        tell(order, let_pass(view, id));
+    }
+}
+
+// Whether others may be served when the lane's turn comes, whatever becomes of its own jobs.
+bool Serving::is_turn_of_others(ProjectId project, const LaneKey& lane) const {
+    const auto found = std::ranges::find(passing_, std::pair(project, lane.shape));
+    return found != passing_.end();
+}
+
+}  // namespace berth::scheduling

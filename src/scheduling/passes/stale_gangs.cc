@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/passes/stale_gangs.h"
+
+#include "scheduling/rights/victim_unit.h"
+
+namespace berth::scheduling {
+namespace {
+
+model::Pause pause_of(const cluster::Job& job, TimePoint now) {
+    model::Pause pause;
+    pause.job = job.id;
+    pause.rule = model::Rule::Stale;
+    MilliGpu gpus{0};
+    for (const cluster::PlacedTask& task : job.placed) {
+        if (task.is_releasing) continue;
+        pause.tasks.push_back(task.place.task);
+        gpus += task.place.gpus();
+    }
+    pause.cost = pause_cost(job, gpus, now);
+    return pause;
+}
+
+}  // namespace
+
+void pause_stale_gangs(Decision& decision) {
+    std::vector<model::Pause> pauses;  // for nobody
+    for (const auto& [id, stale] : decision.cluster().history().stale) {
+        const cluster::Job& job = decision.cluster().job(id);
+        const model::Duration grace = stale.grace.value_or(decision.policy().stale_grace);
+        const bool is_stale = job.is_short() && !job.hold;
+        if (!is_stale || grace < model::Duration{0}) continue;
+        const TimePoint due = stale.since + grace;
+        if (due <= decision.now()) {
+            pauses.push_back(pause_of(job, decision.now()));
+        } else {
+            decision.wake_at(due);
+        }
+    }
+    for (const model::Pause& pause : pauses) decision.pause(pause);
+}
+
+}  // namespace berth::scheduling

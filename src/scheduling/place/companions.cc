@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/place/companions.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "cluster/gang.h"
+#include "scheduling/place/slots.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Companions;
+using cluster::Job;
+
+// Whether companions of the job may stand there, as far as pools say.
+bool may_stand_on(const PoolView& view, const Job& job, NodeId node) {
+    const cluster::NodeState& state = view.cluster.nodes()[node.index()];
+    if (state.pool == view.pool) return true;
+    const auto pools = view.cluster.pools_of(job);
+    return state.gpus == 0 && std::ranges::find(pools, state.pool) != pools.end();
+}
+
+// All nodes where companions of the job may stand, in the order in which they are filled. Those of
+// a frozen job go on where they are.
+std::vector<NodeId> nodes_for(const PoolView& view, const Job& job, const Places& placed) {
+    if (job.stay.node.is_valid()) return {job.stay.node};
+    std::vector<NodeId> nodes;
+    for (std::size_t i = 0; i < view.cluster.nodes().size(); ++i) {
+        const NodeId node{static_cast<NodeId::Rep>(i)};
+        if (may_stand_on(view, job, node)) nodes.push_back(node);
+    }
+    std::vector<NodeId> own;
+    for (const model::TaskPlacement& task : placed) own.push_back(task.node);
+    for (const cluster::PlacedTask& task : job.placed) own.push_back(task.place.node);
+    std::ranges::sort(own);
+    const auto with_gpus = std::ranges::stable_partition(
+        nodes, [&](NodeId node) { return view.cluster.nodes()[node.index()].gpus == 0; });
+    std::ranges::stable_partition(
+        with_gpus, [&](NodeId node) { return std::ranges::binary_search(own, node); });
+    return nodes;
+}
+
+// The kinds that may stand on fewest of the nodes go first, lest others take their room.
+std::vector<std::size_t> choosiest_first(const cluster::Cluster& cluster,
+                                         std::span<const Companions> kinds,
+                                         std::span<const NodeId> nodes) {
+    std::vector<std::size_t> order(kinds.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (kinds.size() == 1) return order;
+    const auto choices = [&](std::size_t kind) {
+        return std::ranges::count_if(nodes, [&](NodeId node) {
+            return cluster.allows(kinds[kind].shape, cluster.nodes()[node.index()].kind);
+        });
+    };
+    std::vector<std::ptrdiff_t> by_kind;
+    for (const std::size_t kind : order) by_kind.push_back(choices(kind));
+    std::ranges::stable_sort(order, {}, [&](std::size_t kind) { return by_kind[kind]; });
+    return order;
+}
+
+// Places for one kind, one after the other: where one has no place, the next has none either.
+class Seats {
+  public:
+    Seats(const PoolView& view, const Job& job, ShapeId shape, std::span<const NodeId> nodes)
+        : view_(view), job_(job), shape_(shape), nodes_(nodes) {}
+
+    std::optional<model::TaskPlacement> next(View capacity) {
+        const std::size_t views = capacity == View::Idle ? 1 : 2;
+        for (; at_ < views * nodes_.size(); ++at_) {
+            const View view = at_ < nodes_.size() ? View::Idle : View::Coming;
+            const NodeId node = nodes_[at_ % nodes_.size()];
+            if (auto place = place_on(view_, shape_, node, view, job_.kept())) return place;
+        }
+        return {};
+    }
+
+  private:
+    const PoolView& view_;
+    const Job& job_;
+    ShapeId shape_;
+    std::span<const NodeId> nodes_;
+    std::size_t at_ = 0;  // in each view in turn
+};
+
+}  // namespace
+
+std::optional<std::size_t> add_companions(const PoolView& view, const Job& job, View capacity,
+                                          Places& placed) {
+    if (!lacks_companions(job)) return {};
+    cluster::Cluster& cluster = view.cluster;
+    const cluster::Trial trial(cluster);
+    for (const model::TaskPlacement& task : placed) cluster.take(capacity, job.shape, task);
+    const std::vector<NodeId> nodes = nodes_for(view, job, placed);
+    const std::vector<Companions>& kinds = cluster.shape(job.shape).companions;
+    for (const std::size_t kind : choosiest_first(cluster, kinds, nodes)) {
+        Seats seats(view, job, kinds[kind].shape, nodes);
+        for (const int rank : cluster::free_ranks(kinds[kind], job)) {
+            auto place = seats.next(capacity);
+            if (!place) return kind;
+            place->task = rank;
+            cluster.take(capacity, job.shape, *place);
+            placed.push_back(*place);
+        }
+    }
+    std::ranges::sort(placed, {}, &model::TaskPlacement::task);
+    return {};
+}
+
+std::optional<std::size_t> companions_too_large(const PoolView& view, const Job& job) {
+    const cluster::Cluster& cluster = view.cluster;
+    const std::vector<Companions>& kinds = cluster.shape(job.shape).companions;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        int missing = kinds[kind].count;
+        for (std::size_t i = 0; i < cluster.nodes().size() && missing > 0; ++i) {
+            const NodeId node{static_cast<NodeId::Rep>(i)};
+            const ShapeId shape = kinds[kind].shape;
+            const bool may = (view.has_for_good(node) || may_stand_on(view, job, node)) &&
+                             cluster.allows(shape, cluster.nodes()[i].kind);
+            if (may) missing -= slots_when_empty(view, shape, node, missing, Host::Counted);
+        }
+        if (missing > 0) return kind;
+    }
+    return {};
+}
+
+}  // namespace berth::scheduling

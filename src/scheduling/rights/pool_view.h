@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every stage of a decision looks at: one pool of the cluster, the policy, the present and
+// the fair shares. Shares stay valid for a whole decision: starting or pausing a job moves its
+// GPUs between "held" and "wanted", and R1 divides by the sum of both.
+#pragma once
+
+#include <algorithm>
+#include <memory_resource>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "cluster/cluster.h"
+#include "cluster/regions.h"
+#include "model/policy/policy.h"
+#include "scheduling/shares/fair_share.h"
+
+namespace berth::scheduling {
+
+using base::DomainId;
+using base::JobId;
+using base::NodeId;
+using base::ShapeId;
+using cluster::View;
+using model::TimePoint;
+
+// Some jobs, on a path that is taken often: whoever makes one says whose memory it uses.
+using JobSet = std::pmr::set<JobId>;
+
+struct PoolView {
+    cluster::Cluster& cluster;
+    const model::Policy& policy;
+    TimePoint now;
+    PoolId pool;
+    Shares shares;
+    // Of the decision in progress; null = none.
+    const JobSet* fresh = nullptr;  // jobs that it starts: they have nothing to lose yet
+    const JobSet* honoured = nullptr;  // that start as promised: their minimum run begins
+    const JobSet* moved = nullptr;  // that it moves as a whole
+    const JobSet* unseen = nullptr;  // that start since victims were first looked for
+    const JobSet* spared = nullptr;  // that nobody may take anything from, whatever his right
+    // Unsaved work that its pauses destroy, those of owners left aside (waste_budget.h).
+    std::int64_t wasted_gpu_ms = 0;
+
+    const cluster::Claim& claim(ProjectId project) const { return cluster.claim(pool, project); }
+    // What its quota is worth: less than written where too much is promised.
+    MilliGpu quota(ProjectId project) const { return shares.quota[project.index()]; }
+    MilliGpu allocated(ProjectId project) const { return claim(project).usage.allocated; }
+    // Whether the node stands in the pool for good, or is to join it once nothing runs on it.
+    bool has_for_good(NodeId node) const {
+        const PoolId here = cluster.nodes()[node.index()].pool;
+        return (strays(node) ? cluster.belongs_to(node) : here) == pool;
+    }
+    bool strays(NodeId node) const { return cluster.membership().strays.contains(node); }
+    // The domains of one that is to join the pool are not known before it has.
+    bool is_in(const cluster::Region& region, NodeId node) const {
+        return strays(node) ? region.is_whole_pool() : cluster::is_in(cluster, region, node);
+    }
+    ProjectId parent(ProjectId project) const { return cluster.projects()[project.index()].parent; }
+};
+
+// Calls `visit` with every job that has tasks on the node, once.
+inline void visit_jobs_on(const cluster::Cluster& cluster, NodeId node, auto&& visit) {
+    const std::span<const JobId> jobs = cluster.jobs_on(node);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const auto before = jobs.first(i);
+        if (std::ranges::find(before, jobs[i]) == before.end()) visit(jobs[i]);
+    }
+}
+
+inline bool has(const JobSet* jobs, JobId job) { return jobs != nullptr && jobs->contains(job); }
+
+// The memory of `room` is used again.
+inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now,
+                          PoolId pool, Shares room = {}) {
+    return {cluster, policy, now, pool,
+            fair_shares(cluster, pool, policy, now, nullptr, std::move(room))};
+}
+
+// The most that `tasks` more tasks of the job may count for in its project: what bounds and rights
+// are asked about, so that they hold whatever nodes it goes to.
+inline MilliGpu ask_gpus(const PoolView& view, const cluster::Job& job, int tasks) {
+    return view.cluster.most(job.shape, view.pool) * tasks;
+}
+
+// The GPUs that `tasks` more tasks of the job take, however they count.
+inline MilliGpu gpus_for(const PoolView& view, const cluster::Job& job, int tasks) {
+    return view.cluster.footprint(job.shape, view.pool) * tasks;
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/rights/victim_terms.h"
+
+#include <algorithm>
+
+#include "scheduling/rights/reclaim.h"
+
+namespace berth::scheduling {
+namespace {
+
+TimePoint job_protected_until(const PoolView& view, const Terms& terms, const cluster::Job& job) {
+    if (terms.by_rank) return protected_by_statement(view, job, terms.rule(), terms.project);
+    return protected_until(view, job, terms.rule(), terms.project);
+}
+
+}  // namespace
+
+// Unless it binds everybody, the minimum run binds a project that wants more than its quota, never
+// an owner who wants back what is his; inside a project it binds batch work, never interactive.
+Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
+    const cluster::Job& job = beneficiary.job;
+    const bool binds_all = view.policy.min_run_binds_all;
+    if (beneficiary.rule == model::Rule::Preempt) {
+        const bool by_rank = has_ranks(view.cluster, job.project);
+        const bool counts = !by_rank || are_minimum_runs_stated(view.cluster);
+        return {.from_own = true,
+                .project = job.project,
+                .precedence = job.precedence_in_line(),
+                .minimum_run = counts && (binds_all || job.preemptible),
+                .by_rank = by_rank,
+                .asks_who = by_rank || has_minimum_runs(view.cluster)};
+    }
+    Terms terms = terms_of_reclaim(view, job.project);
+    terms.minimum_run = binds_all || !is_within_quota(view, job.project, beneficiary.amount);
+    return terms;
+}
+
+Terms terms_of_reclaim(const PoolView& view, ProjectId project) {
+    Terms terms;
+    terms.project = project;
+    terms.minimum_run = true;
+    terms.asks_who = has_minimum_runs(view.cluster);
+    return terms;
+}
+
+bool allows(const PoolView& view, const Terms& terms, const VictimUnit& unit) {
+    if (is_protected(view, terms, unit) || has(view.spared, unit.job)) return false;
+    const bool keeps = terms.minimum_run || terms.by_rank;
+    if (keeps && is_honoured(view, unit, terms.rule(), terms.project)) return false;
+    return !terms.from_own || (unit.project == terms.project && unit.precedence < terms.precedence);
+}
+
+// The minimum run is not of elastic tasks: those were lent for as long as they idled, unless
+// taking them stops the whole job.
+bool is_protected(const PoolView& view, const Terms& terms, const VictimUnit& unit) {
+    if (!terms.minimum_run || !unit.is_protectable || unit.is_fresh) return false;
+    const TimePoint until = terms.asks_who
+                                ? job_protected_until(view, terms, view.cluster.job(unit.job))
+                                : unit.protected_until;
+    return until > view.now;
+}
+
+bool is_honoured(const PoolView& view, const VictimUnit& unit, model::Rule rule, ProjectId asking) {
+    if (!unit.is_protectable || !has(view.honoured, unit.job)) return false;
+    const cluster::Job& job = view.cluster.job(unit.job);
+    return protected_until(view, job, rule, asking) > job.last_start;
+}
+
+bool knows_protected(const PoolView& view, const Terms& terms, ProjectId project) {
+    const auto& ends = view.claim(project).losses.protected_until;
+    return !terms.asks_who && (ends.empty() || ends.front().first > view.now);
+}
+
+MilliGpu most_allowed(const PoolView& view, const Terms& terms, ProjectId project) {
+    const cluster::Claim& claim = view.claim(project);
+    const MilliGpu all = claim.usage.allocated - claim.usage.not_preemptible;
+    const bool are_less = terms.minimum_run && knows_protected(view, terms, project);
+    return are_less ? all - claim.losses.protected_gpus : all;
+}
+
+int jobs_allowed(const PoolView& view, const Terms& terms, ProjectId project) {
+    const cluster::Losses& losses = view.claim(project).losses;
+    if (terms.from_own) return 0;  // they are not told apart by precedence
+    if (!terms.minimum_run) return losses.jobs;
+    return knows_protected(view, terms, project) ? losses.jobs - losses.protected_jobs : 0;
+}
+
+std::optional<TimePoint> next_protection_end(const PoolView& view, const Terms& terms,
+                                             ProjectId project) {
+    if (!terms.minimum_run) return {};
+    const cluster::Claim& claim = view.claim(project);
+    if (knows_protected(view, terms, project)) {
+        for (const auto& [until, id] : claim.losses.protected_until) {
+            if (terms.reaches(view.cluster.job(id).precedence())) return until;
+        }
+        return {};
+    }
+    std::optional<TimePoint> first;
+    for (const cluster::VictimKey& key : claim.victims) {
+        if (!terms.reaches(key.precedence)) break;
+        const TimePoint until = job_protected_until(view, terms, view.cluster.job(key.job));
+        if (until > view.now) first = std::min(first.value_or(until), until);
+    }
+    return first;
+}
+
+}  // namespace berth::scheduling
