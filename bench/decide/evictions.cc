@@ -114,7 +114,8 @@ void backfill(Run& run) {
     for (int node = 0; node < run.nodes; ++node) {
         for (int gpu = node == 0 ? 1 : 0; gpu < kGpusPerNode; ++gpu) {
             model::JobSpec spec = world.spec("guest", 1);
-            spec.preemptible = false;  // a booking holds nothing against who could be paused for it
+            spec.preemptible =
+                false;  // a backfill reservation holds nothing against who could be paused for it
             world.run_on(world.submit(spec), node, gpu, 1, 0);
         }
     }
@@ -126,7 +127,8 @@ void backfill(Run& run) {
         world.has_run_before(world.submit(spec, kNowMs));
     }
     const model::Plan plan = decide(run, world);
-    run.expect(plan.is_empty() && plan.bookings.size() == 1, "one booking, and nobody delays it");
+    run.expect(plan.is_empty() && plan.backfill.size() == 1,
+               "one backfill reservation, and no job delays it");
     run.measure("test of one job", kWaiting, [&] { decide(run, world); });
 }
 

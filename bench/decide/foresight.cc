@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What do the questions cost that are answered on copies? Every GPU is taken by a one-GPU job, two
-// jobs for each node wait; of the first that waits is asked its remedy, of another one when it
+// jobs for each node wait; of the first that waits is asked its suggestion, of another one when it
 // starts, and of the cluster what a quota of 64 GPUs would change. (A change for which thousands of
 // jobs are paused costs what that decision costs.)
 #include "bench/decide/measure.h"
@@ -9,7 +9,7 @@
 #include "foresight/what_if.h"
 #include "scheduling/explain/explain.h"
 #include "scheduling/explain/forecast.h"
-#include "scheduling/explain/remedy.h"
+#include "scheduling/explain/suggestion.h"
 
 namespace berth::bench {
 namespace {
@@ -30,13 +30,13 @@ void foresight(Run& run) {
     const model::JobId job{capacity + 4};
     const auto verdict = scheduling::explain(cluster, run.policy, {}, kNow, first);
     const model::JobSpec spec = world.state.jobs.at(first).spec;
-    std::optional<model::Remedy> remedy;
+    std::optional<model::Suggestion> suggestion;
     run.measure("one copy of the cluster", 1, [&] { const cluster::Cluster copy = cluster; });
-    run.measure("remedy", 1, [&] {
-        remedy = scheduling::find_remedy(cluster, run.policy, kNow, verdict, spec,
-                                         scheduling::tries_for(cluster));
+    run.measure("suggestion", 1, [&] {
+        suggestion = scheduling::find_suggestion(cluster, run.policy, kNow, verdict, spec,
+                                                 scheduling::tries_for(cluster));
     });
-    run.expect(remedy.has_value(), "a remedy");
+    run.expect(suggestion.has_value(), "a suggestion");
     const auto work = [](model::JobId) {
         return model::RunTime{model::Duration{3'600'000}, {}, model::Evidence::Declared};
     };

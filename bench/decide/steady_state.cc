@@ -187,7 +187,8 @@ class Busy {
 
     void decide() {
         const model::TimePoint now = base::at_ms(now_ms_);
-        // Whose rank has changed since is told apart: it moves to another lane, which may be new.
+        // Whose rank has changed since is told apart: it moves to another job class, which may be
+        // new.
         cluster::keep_ranks(world_.state.cluster, run_.policy.order, now);
         const std::int64_t before = allocations();
         const model::Plan plan =

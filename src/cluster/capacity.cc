@@ -25,9 +25,9 @@ void for_each_gpu(std::uint64_t mask, Visit&& visit) {
 bool is_partial(MilliGpu compute) { return compute > MilliGpu{0} && compute < base::kWholeGpu; }
 
 // The largest share of both alike.
-MilliGpu share_left(const GpuPart& room, base::Bytes memory) {
-    if (!is_partial(room.compute) || memory == base::Bytes{0}) return room.compute;
-    return std::min(room.compute, model::part_rounded_down(room.memory, memory));
+MilliGpu share_left(const GpuPart& free_part, base::Bytes memory) {
+    if (!is_partial(free_part.compute) || memory == base::Bytes{0}) return free_part.compute;
+    return std::min(free_part.compute, model::part_rounded_down(free_part.memory, memory));
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ MilliGpu Cluster::compute_left(View view, NodeId node, int gpu) const {
     return gpus_.compute(view, state.first_gpu + static_cast<std::uint32_t>(gpu));
 }
 
-GpuPart Cluster::room(View view, NodeId node, int gpu) const {
+GpuPart Cluster::free_part(View view, NodeId node, int gpu) const {
     const NodeState& state = nodes_[node.index()];
     if (!state.is_ready) return {};
     const std::uint32_t at = state.first_gpu + static_cast<std::uint32_t>(gpu);
@@ -54,7 +54,7 @@ MilliGpu Cluster::free(View view, NodeId node, int gpu) const {
     if (!state.is_ready) return {0};
     const MilliGpu compute = gpus_.compute(view, state.first_gpu + static_cast<std::uint32_t>(gpu));
     if (!is_partial(compute)) return compute;
-    return share_left(room(view, node, gpu), kinds_[state.kind].gpu_memory);
+    return share_left(free_part(view, node, gpu), kinds_[state.kind].gpu_memory);
 }
 
 GpuPart Cluster::unused(NodeId node, int gpu) const {
@@ -76,15 +76,15 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
         node.whole[index(view)] = 0;
         MilliGpu amount_here{0};
         for (int gpu = 0; gpu < node.gpus; ++gpu) {
-            const GpuPart room = this->room(view, id, gpu);
-            const MilliGpu amount = share_left(room, memory);
+            const GpuPart free_part = this->free_part(view, id, gpu);
+            const MilliGpu amount = share_left(free_part, memory);
             pool.free_total[index(view)] += amount * sign;
             amount_here += amount;
             if (amount == base::kWholeGpu) {
                 node.whole[index(view)] |= std::uint64_t{1} << gpu;
-            } else if (is_partial(room.compute)) {
-                const PartialGpu part{both_parts(room, memory), id, gpu};
-                sign > 0 ? free.insert(part, room) : free.erase(part, room);
+            } else if (is_partial(free_part.compute)) {
+                const PartialGpu part{both_parts(free_part, memory), id, gpu};
+                sign > 0 ? free.insert(part, free_part) : free.erase(part, free_part);
             }
         }
         const int whole = std::popcount(node.whole[index(view)]);
@@ -96,7 +96,7 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
     if (sign < 0) node.whole = {};
 }
 
-// Most GPUs are nobody's or one task's own, before and after: told apart first.
+// Most GPUs are unused or one task's own, before and after: these cases come first.
 void Cluster::change_gpu(NodeState& node, NodeId id, int gpu, Use use, const GpuPart& amount) {
     const std::uint32_t at = node.first_gpu + static_cast<std::uint32_t>(gpu);
     if (amount.memory != base::Bytes{0}) return change_shared(node, {0, id, gpu}, use, amount);
@@ -166,7 +166,7 @@ void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t s
         pool.hosts_being_left -= host.is_being_left() ? 1 : 0;
         (use == Use::Used        ? host.used
          : use == Use::Releasing ? host.releasing
-                                 : host.held) += amount * sign;
+                                 : host.reserved) += amount * sign;
         pool.hosts_being_left += host.is_being_left() ? 1 : 0;
     };
     change_host(node.cpu, task.cpu.value);

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/jobs/free_classes.h"
 #include "cluster/jobs/history.h"
-#include "cluster/jobs/spare_lanes.h"
 #include "cluster/membership.h"
 #include "cluster/nodes/node_kinds.h"
 #include "cluster/nodes/node_resources.h"
@@ -54,14 +54,14 @@ class Cluster {
     const Membership& membership() const { return membership_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // What is left of one GPU of a ready node, and the largest share, of both alike, in that.
-    GpuPart room(View view, NodeId node, int gpu) const;
+    GpuPart free_part(View view, NodeId node, int gpu) const;
     MilliGpu compute_left(View view, NodeId node, int gpu) const;
     MilliGpu free(View view, NodeId node, int gpu) const;
     GpuPart unused(NodeId node, int gpu) const;  // by anybody now, promised or not, ready or not
     GpuPart whole_gpu(NodeId node) const;
     // Those with tasks on a node, running or being released, once for each task.
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
-    const base::SortedRuns<JobId>& holders() const { return holders_; }  // jobs with a hold
+    const base::SortedRuns<JobId>& reserved_jobs() const { return reserved_jobs_; }
     const History& history() const { return history_; }
     const RankBook& ranks() const { return ranks_; }
     int minimum_runs() const { return minimum_runs_; }  // stated by jobs
@@ -78,12 +78,12 @@ class Cluster {
     // What one waiting task counts as, by the least weight of the nodes that may carry it; and may
     // come to, by the greatest: bounds are asked about that much.
     MilliGpu demand(ShapeId shape, PoolId pool) const;
-    MilliGpu most(ShapeId shape, PoolId pool) const;
+    MilliGpu most_gpus(ShapeId shape, PoolId pool) const;
     // The pools that a job names, in order; those in whose line it stands, or in which it runs.
     std::span<const PoolId> pools_of(const Job& job) const { return shape(job.shape).pools; }
     std::span<const PoolId> pools_wanted(const Job& job) const;
     // The GPUs to take for one task of whole GPUs, of those that are free.
-    std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const;
+    std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Spread spread) const;
     std::int64_t cpu_on(ShapeId shape, NodeId node) const;  // that a task takes of the node
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
     const NodeResources& resources() const { return resources_; }
@@ -119,13 +119,13 @@ class Cluster {
     void set_attained(JobId id, const Attained& attained, Rank rank);  // ranks.h only
     void keep_losses(const MinimumRuns& runs, TimePoint now);  // at other times they tell less
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
-    void set_stay(JobId id, Stay stay);  // where its processes are kept; {}: nowhere any more
+    void set_pinned(JobId id, Pinned pinned);  // where its processes are kept; {}: nowhere any more
     // --- capacity [trial]; a share that says nothing of the memory is one of it as well
     void place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks);
     void release(JobId id, std::span<const int> ranks);  // asked to leave
-    void hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
-              model::Rule rule);
-    void drop_hold(JobId id);
+    void reserve(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
+                 model::Rule rule);
+    void drop_reservation(JobId id);
     // Capacity alone, while a gang is being placed; what is given back was taken.
     void take(View view, ShapeId shape, const TaskPlacement& task);
     void give_back(View view, ShapeId shape, const TaskPlacement& task);
@@ -137,8 +137,8 @@ class Cluster {
     void note_work(NodeId node) { changed_.work.add(node, 2 * nodes_.size()); }
     void touch(NodeId node);
     void settle_requests_by_memory();
-    void leave_line(const Job& job);  // and the sums of its projects and node
-    void join_line(const Job& job);
+    void dequeue(const Job& job);  // and the sums of its projects and node
+    void enqueue(const Job& job);
     void change(JobId id, auto&& change), change_loss(JobId id, auto&& change);
     void count_pending(const Job& job, std::int64_t sign);
     void add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign);
@@ -188,8 +188,8 @@ class Cluster {
     std::vector<Shape> shapes_;
     Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
-    base::SortedRuns<JobId> holders_;
-    SpareLanes spare_lanes_;
+    base::SortedRuns<JobId> reserved_jobs_;
+    FreeClasses free_classes_;
     History history_;
     RankBook ranks_;
     std::map<std::string, ProjectId, std::less<>> project_names_;

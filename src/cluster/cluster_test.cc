@@ -71,14 +71,14 @@ TEST_CASE(
     add_job(cluster, kJob, 1);
     add_job(cluster, {2}, 1);
     cluster.place(kJob, kPool, std::vector{part_of_gpu(200, 60'000)});
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(800, 20'000));
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(800, 20'000));
     CHECK(cluster.free(View::Idle, kNode, 0) == MilliGpu{250});
     CHECK(total(cluster, View::Idle) == MilliGpu{250});
     cluster.place({2}, kPool, std::vector{part_of_gpu(700, 10'000)});
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(100, 10'000));
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(100, 10'000));
     cluster.remove_job(kJob);
     cluster.remove_job({2});
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(1000, 80'000));
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(1000, 80'000));
     CHECK(total(cluster, View::Idle) == base::gpus(1));
 }
 
@@ -90,11 +90,11 @@ TEST_CASE(
     cluster.place(kJob, kPool, std::vector{part_of_gpu(200, 60'000)});
     const int rank = 0;
     cluster.release(kJob, std::span(&rank, 1));
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(800, 20'000));
-    CHECK(cluster.room(View::Coming, kNode, 0) == part(1000, 80'000));
-    cluster.hold({2}, kPool, std::vector{part_of_gpu(300, 70'000)}, {}, {});
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(700, 10'000));
-    CHECK(cluster.room(View::Coming, kNode, 0) == part(700, 10'000));
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(800, 20'000));
+    CHECK(cluster.free_part(View::Coming, kNode, 0) == part(1000, 80'000));
+    cluster.reserve({2}, kPool, std::vector{part_of_gpu(300, 70'000)}, {}, {});
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(700, 10'000));
+    CHECK(cluster.free_part(View::Coming, kNode, 0) == part(700, 10'000));
 }
 
 TEST_CASE("a trial that takes parts of a GPU leaves none of them behind") {
@@ -102,16 +102,16 @@ TEST_CASE("a trial that takes parts of a GPU leaves none of them behind") {
     {
         const Trial trial(cluster);
         cluster.take(View::Idle, {}, part_of_gpu(500, 70'000));
-        CHECK(cluster.room(View::Idle, kNode, 0) == part(500, 10'000));
+        CHECK(cluster.free_part(View::Idle, kNode, 0) == part(500, 10'000));
     }
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(1000, 80'000));
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(1000, 80'000));
 }
 
 TEST_CASE("a share whose record says nothing of memory takes as much of it") {
     Cluster cluster = one_node(1, 80'000);
     add_job(cluster, kJob, 1);
     cluster.place(kJob, kPool, std::vector{part_of_gpu(250, 0)});
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(750, 60'000));
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(750, 60'000));
 }
 
 TEST_CASE("a GPU that loses memory keeps who is there and has none left until it fits again") {
@@ -119,11 +119,11 @@ TEST_CASE("a GPU that loses memory keeps who is there and has none left until it
     add_job(cluster, kJob, 1);
     cluster.place(kJob, kPool, std::vector{part_of_gpu(200, 60'000)});
     cluster.set_node(node_with(1, 40'000));
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(800, 0));
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(800, 0));
     const int rank = 0;
     cluster.release(kJob, std::span(&rank, 1));
     cluster.vacate(kJob, std::span(&rank, 1));
-    CHECK(cluster.room(View::Idle, kNode, 0) == part(1000, 40'000));
+    CHECK(cluster.free_part(View::Idle, kNode, 0) == part(1000, 40'000));
 }
 
 TEST_CASE("a GPU being left is coming, not idle, and a hold takes it from what is coming") {
@@ -140,7 +140,7 @@ TEST_CASE("a GPU being left is coming, not idle, and a hold takes it from what i
     CHECK(total(cluster, View::Coming) == base::gpus(2));
 
     add_job(cluster, {2}, 1);
-    cluster.hold({2}, kPool, std::vector{on_gpu(0, 0)}, {}, {});
+    cluster.reserve({2}, kPool, std::vector{on_gpu(0, 0)}, {}, {});
     CHECK(total(cluster, View::Idle) == base::gpus(1));
     CHECK(total(cluster, View::Coming) == base::gpus(1));
     CHECK(cluster.unused(kNode, 0).compute == base::gpus(0));
@@ -182,8 +182,8 @@ TEST_CASE("a trial takes back whatever was done in it") {
         CHECK(usage(cluster).allocated == base::gpus(2));
         const int rank = 1;
         cluster.release(kJob, std::span(&rank, 1));
-        cluster.hold({2}, kPool, std::vector{on_gpu(0, 1)}, {}, {});
-        cluster.drop_hold({2});
+        cluster.reserve({2}, kPool, std::vector{on_gpu(0, 1)}, {}, {});
+        cluster.drop_reservation({2});
         cluster.take(View::Coming, cluster.job(kJob).shape, on_gpu(0, 3));
         CHECK(total(cluster, View::Coming) == base::gpus(2));
     }
@@ -192,7 +192,7 @@ TEST_CASE("a trial takes back whatever was done in it") {
     CHECK(total(cluster, View::Idle) == base::gpus(4));
     CHECK(cluster.job(kJob).placed.empty());
     CHECK_FALSE(cluster.job(kJob).pool.is_valid());
-    CHECK(cluster.claim(kPool, cluster.find_project("a")).lanes.size() == 2);
+    CHECK(cluster.claim(kPool, cluster.find_project("a")).queue.size() == 2);
 }
 
 TEST_CASE("a node that is not ready offers nothing and offers it again when it is back") {

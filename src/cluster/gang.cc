@@ -30,9 +30,9 @@ Ranks next_ranks(const Shape& shape, const Job& job, int tasks) {
     for (const PlacedTask& task : job.placed) {
         if (!job.is_companion(task.place.task)) --missing[group_of(shape, task.place.task)];
     }
-    const auto kept = std::ranges::remove_if(
+    const auto rest = std::ranges::remove_if(
         ranks, [&](int rank) { return missing[group_of(shape, rank)]-- <= 0; });
-    ranks.erase(kept.begin(), kept.end());
+    ranks.erase(rest.begin(), rest.end());
     return ranks;
 }
 
@@ -98,12 +98,13 @@ std::size_t spare_first(const Shape& shape, int tasks_min,
     if (shape.groups.empty()) {
         return running.size() - std::min(running.size(), static_cast<std::size_t>(tasks_min));
     }
-    std::vector<int> spare(shape.groups.size());
-    for (std::size_t i = 0; i < spare.size(); ++i) spare[i] = -shape.groups[i].tasks_min;
-    for (const model::TaskPlacement& task : running) ++spare[group_of(shape, task.task)];
-    const auto core = std::ranges::stable_partition(
-        running, [&](const auto& task) { return spare[group_of(shape, task.task)]-- > 0; });
-    return running.size() - core.size();
+    std::vector<int> above_minimum(shape.groups.size());
+    for (std::size_t i = 0; i < above_minimum.size(); ++i)
+        above_minimum[i] = -shape.groups[i].tasks_min;
+    for (const model::TaskPlacement& task : running) ++above_minimum[group_of(shape, task.task)];
+    const auto needed = std::ranges::stable_partition(
+        running, [&](const auto& task) { return above_minimum[group_of(shape, task.task)]-- > 0; });
+    return running.size() - needed.size();
 }
 
 Ranks ranks_anew(const Shape& shape, const Job& job) {
@@ -122,18 +123,18 @@ Ranks ranks_anew(const Shape& shape, const Job& job) {
     return ranks;
 }
 
-Region home(const Cluster& cluster, const Job& job, const Group& group) {
-    if (job.stay.node.is_valid()) return {kWholePool, job.stay.node};
-    std::optional<Region> home;
+Region bound_region(const Cluster& cluster, const Job& job, const Group& group) {
+    if (job.pinned.node.is_valid()) return {kWholePool, job.pinned.node};
+    std::optional<Region> bound_region;
     if (group.level >= 0 && job.active > 0) {
         for (const PlacedTask& task : job.placed) {
             if (task.is_releasing || !group.has(task.place.task)) continue;
-            const Region here = cluster::region_of(cluster, task.place.node, group.level);
-            if (home && !(*home == here)) return {DomainId{}, {}};
-            home = here;
+            const Region region = cluster::region_of(cluster, task.place.node, group.level);
+            if (bound_region && !(*bound_region == region)) return {DomainId{}, {}};
+            bound_region = region;
         }
     }
-    return home.value_or(Region{});
+    return bound_region.value_or(Region{});
 }
 
 }  // namespace berth::cluster

@@ -54,6 +54,6 @@ Ranks ranks_anew(const Shape& shape, const Job& job);
 
 // Where the group's running tasks are at its level: the whole pool when none run or it has no
 // wish; nowhere when they are apart.
-Region home(const Cluster& cluster, const Job& job, const Group& group);
+Region bound_region(const Cluster& cluster, const Job& job, const Group& group);
 
 }  // namespace berth::cluster

@@ -49,8 +49,8 @@ class RankSet {
 
 // The host memory that the processes of a frozen job take.
 void count_kept(std::vector<NodeState>& nodes, const Job& job, std::int64_t sign) {
-    const Stay kept = job.kept();
-    if (kept.node.is_valid()) nodes[kept.node.index()].memory.used += kept.memory() * sign;
+    const Pinned pinned = job.pinned_apart();
+    if (pinned.node.is_valid()) nodes[pinned.node.index()].memory.used += pinned.memory() * sign;
 }
 
 void count_cpu_only(PoolState& pool, const Shape& shape, ProjectId project, int sign) {
@@ -69,33 +69,33 @@ void count_running(Job& job, const TaskPlacement& task, int sign) {
 }
 
 void stamp_promised(std::vector<NodeState>& nodes, const Job& job) {
-    if (!job.hold) return;
-    for (const TaskPlacement& task : job.hold->tasks) ++nodes[task.node.index()].stamp;
+    if (!job.reservation) return;
+    for (const TaskPlacement& task : job.reservation->tasks) ++nodes[task.node.index()].stamp;
 }
 
-LaneKey lane_of(const Cluster& cluster, const Job& job, PoolId pool) {
+JobClassKey class_of(const Cluster& cluster, const Job& job, PoolId pool) {
     const Shape& shape = cluster.shape(job.shape);
     const std::vector<PoolId>& pools = shape.pools;
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
-    LaneKey key{job.precedence_in_line(),
-                job.stage(),
-                job.shape,
-                job.ask(),
-                job.preemptible,
-                is_open ? int(position - pools.begin()) : 0,
-                job.preemption_delay,
-                0,
-                {},
-                job.declared_minutes()};
-    const Region at = cluster::home(cluster, job);
+    JobClassKey key{job.queue_priority(),
+                    job.gang_phase(),
+                    job.shape,
+                    job.ask(),
+                    job.preemptible,
+                    is_open ? int(position - pools.begin()) : 0,
+                    job.preemption_delay,
+                    0,
+                    {},
+                    job.declared_minutes()};
+    const Region at = cluster::bound_region(cluster, job);
     // Where each of its groups has to stay is its own affair.
     const bool has_homes = job.active > 0 && !shape.groups.empty();
     // And which of its companions run.
     const bool lacks_some = job.is_short() && job.has_companions();
-    const bool stays = job.stay.node.is_valid();
-    if (job.grows_by_restart() || has_homes || lacks_some || stays) key.alone = job.id;
-    key.home = at.node.is_valid() ? at.node.value + 1 : at.domain.value;
+    const bool is_pinned = job.pinned.node.is_valid();
+    if (job.grows_by_restart() || has_homes || lacks_some || is_pinned) key.singleton = job.id;
+    key.bound_region = at.node.is_valid() ? at.node.value + 1 : at.domain.value;
     return key;
 }
 
@@ -140,7 +140,7 @@ void Cluster::recount() {
         for (const PlacedTask& task : job.placed) {
             if (!task.is_releasing) add_allocated(job, single(task.place), +1);
         }
-        if (job.hold) add_allocated(job, job.hold->tasks, +1);
+        if (job.reservation) add_allocated(job, job.reservation->tasks, +1);
     }
 }
 
@@ -150,31 +150,31 @@ void Cluster::add_allocated(const Job& job, std::span<const TaskPlacement> tasks
 }
 
 std::span<const PoolId> Cluster::pools_wanted(const Job& job) const {
-    const bool is_settled = job.pool.is_valid() && (job.active > 0 || job.hold.has_value());
+    const bool is_settled = job.pool.is_valid() && (job.active > 0 || job.reservation.has_value());
     return is_settled ? std::span<const PoolId>(&job.pool, 1) : pools_of(job);
 }
 
 void Cluster::count_pending(const Job& job, std::int64_t sign) {
     if (!job.may_run) return;
-    const int held = job.hold ? job.tasks_among(job.hold->tasks) : 0;
-    const int missing = job.most_tasks() - job.active - held;
+    const int in_use = job.reservation ? job.tasks_among(job.reservation->tasks) : 0;
+    const int missing = job.most_tasks() - job.active - in_use;
     if (missing <= 0) return;
     for (const PoolId pool : pools_wanted(job)) {
         add_usage(pool, job.project, {{}, {}, demand(job.shape, pool) * missing, {}}, sign);
     }
 }
 
-void Cluster::leave_line(const Job& job) {
+void Cluster::dequeue(const Job& job) {
     count_kept(nodes_, job, -1);
     stamp_promised(nodes_, job);
     count_pending(job, -1);
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             Claim& claim = pools_[pool.index()].claims[job.project.index()];
-            const auto lane = claim.lanes.find(lane_of(*this, job, pool));
-            lane->second.erase({job.created, job.id});
-            if (lane->second.empty()) spare_lanes_.close(claim.lanes, lane);
-            claim.lanes_stamp = ++last_stamp_;
+            const auto job_class = claim.queue.find(class_of(*this, job, pool));
+            job_class->second.erase({job.created, job.id});
+            if (job_class->second.empty()) free_classes_.close(claim.queue, job_class);
+            claim.queue_stamp = ++last_stamp_;
         }
     }
     if (job.is_victim()) {
@@ -184,15 +184,15 @@ void Cluster::leave_line(const Job& job) {
     }
 }
 
-void Cluster::join_line(const Job& job) {
+void Cluster::enqueue(const Job& job) {
     count_kept(nodes_, job, +1);
     stamp_promised(nodes_, job);
     count_pending(job, +1);
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             Claim& claim = pools_[pool.index()].claims[job.project.index()];
-            spare_lanes_.lane(claim.lanes, lane_of(*this, job, pool)).insert({job.created, job.id});
-            claim.lanes_stamp = ++last_stamp_;
+            free_classes_.at(claim.queue, class_of(*this, job, pool)).insert({job.created, job.id});
+            claim.queue_stamp = ++last_stamp_;
         }
     }
     if (job.is_victim()) {
@@ -206,18 +206,18 @@ void Cluster::change(JobId id, auto&& change) {
     Job& job = mutable_job(id);
     const bool is_real = open_trials_ == 0;
     if (is_real) count_attained(*this, id);
-    const bool had_hold = job.hold.has_value();
-    leave_line(job);
+    const bool had_reservation = job.reservation.has_value();
+    dequeue(job);
     change(job);
     job.lacking = lacking(shape(job.shape), job);
-    if (job.placed.empty() && !job.hold) job.pool = {};
+    if (job.placed.empty() && !job.reservation) job.pool = {};
     if (job.placed.empty()) {
         job.fresh_tasks = 0;
         undo_.take_memory_of(job.placed);
     }
-    if (had_hold && !job.hold) holders_.erase(id);
-    if (!had_hold && job.hold) holders_.insert(id);
-    join_line(job);
+    if (had_reservation && !job.reservation) reserved_jobs_.erase(id);
+    if (!had_reservation && job.reservation) reserved_jobs_.insert(id);
+    enqueue(job);
     if (is_real) settle_rank(*this, id);
 }
 
@@ -246,9 +246,9 @@ void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
     Job& job = mutable_job(id);
     job.attained = attained;
     if (job.rank == rank) return;
-    leave_line(job);
+    dequeue(job);
     job.rank = rank;
-    join_line(job);
+    enqueue(job);
     for (const PlacedTask& task : job.placed) note_work(task.place.node);
 }
 
@@ -278,13 +278,13 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));
     if (job.min_run != kOfProject) ++minimum_runs_;
-    join_line(jobs_.emplace(id, std::move(job)));
+    enqueue(jobs_.emplace(id, std::move(job)));
     enter_ranks(*this, id,
                 ordering::likenesses_of(spec.project, origin.user, spec.name, origin.command));
 }
 
 void Cluster::set_request(JobId id, const model::TaskRequest& request) {
-    BERTH_CHECK(open_trials_ == 0 && !job(id).hold, "what a job asks does not change in a trial");
+    BERTH_CHECK(open_trials_ == 0 && !job(id).reservation, "requests do not change in a trial");
     Shape other = shape(job(id).shape);
     other.request = request;
     const ShapeId shape = intern(std::move(other));
@@ -306,7 +306,7 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
 
 void Cluster::set_size(JobId id, int tasks_min, int tasks_max) {
     const Job& known = job(id);
-    BERTH_CHECK(open_trials_ == 0 && !known.hold && !known.is_releasing(),
+    BERTH_CHECK(open_trials_ == 0 && !known.reservation && !known.is_releasing(),
                 "the size of a job changes while nothing of it comes or goes");
     const int shift = tasks_max - known.tasks_max;
     ShapeId shape = known.shape;
@@ -333,14 +333,14 @@ void Cluster::remove_job(JobId id) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not end inside a trial");
     const Job& job = this->job(id);
     leave_ranks(*this, id);
-    leave_line(job);
+    dequeue(job);
     for (const PlacedTask& task : job.placed) vacate(job, task);
-    if (job.hold) {
-        for (const TaskPlacement& task : job.hold->tasks) {
+    if (job.reservation) {
+        for (const TaskPlacement& task : job.reservation->tasks) {
             change_task(job.shape, task, Use::Held, -1);
         }
-        add_allocated(job, job.hold->tasks, -1);
-        holders_.erase(id);
+        add_allocated(job, job.reservation->tasks, -1);
+        reserved_jobs_.erase(id);
     }
     history_.stale.erase(id);
     undo_.take_memory_of(mutable_job(id).placed);
@@ -356,7 +356,7 @@ void Cluster::set_may_run(JobId id, bool may_run) {
 }
 
 void Cluster::set_parked(JobId id, bool is_parked) {
-    BERTH_CHECK(open_trials_ == 0, "nobody is parked inside a trial");
+    BERTH_CHECK(open_trials_ == 0, "no job is parked inside a trial");
     mutable_job(id).is_parked = is_parked;
 }
 
@@ -365,7 +365,7 @@ void Cluster::set_started(JobId id, TimePoint time) {
         job.last_start = job.last_saved = time;
         job.fresh_tasks = 0;
     };
-    // Whether it has fresh tasks says what a job asks that grows by restarts, nobody else.
+    // Whether it has fresh tasks matters to what a job asks that grows by restarts, to no other.
     if (job(id).elastic == model::Elastic::Restart) {
         change(id, start);
     } else {
@@ -389,17 +389,17 @@ void Cluster::set_waiting(JobId id, TimePoint since) {
     settle_rank(*this, id);
 }
 
-void Cluster::set_stay(JobId id, Stay stay) {
+void Cluster::set_pinned(JobId id, Pinned pinned) {
     BERTH_CHECK(open_trials_ == 0, "processes are not kept inside a trial");
-    if (!job(id).stay.node.is_valid() && !stay.node.is_valid()) return;
-    change(id, [&](Job& job) { job.stay = stay; });
+    if (!job(id).pinned.node.is_valid() && !pinned.node.is_valid()) return;
+    change(id, [&](Job& job) { job.pinned = pinned; });
 }
 
 void Cluster::leave_node(JobId id, NodeId node) {
-    std::vector<JobId>& here = jobs_on_[node.index()];
-    const auto last = std::ranges::find(here.rbegin(), here.rend(), id);
-    BERTH_CHECK(last != here.rend(), "a task stands on its node");
-    here.erase(last.base() - 1);
+    std::vector<JobId>& jobs = jobs_on_[node.index()];
+    const auto last = std::ranges::find(jobs.rbegin(), jobs.rend(), id);
+    BERTH_CHECK(last != jobs.rend(), "a task stands on its node");
+    jobs.erase(last.base() - 1);
     touch(node);
 }
 
@@ -496,38 +496,38 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     touch(task.place.node);
 }
 
-void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
-                   model::Rule rule) {
+void Cluster::reserve(JobId id, PoolId pool, std::span<const TaskPlacement> tasks,
+                      TimePoint deadline, model::Rule rule) {
     const Undo undo{Undo::What::Hold, id, job(id).pool};
     let_others_yield(tasks);
     change(id, [&](Job& job) {
         job.pool = pool;
-        Hold& hold = job.hold.emplace(Hold{{}, deadline, rule});
-        if (!undo_.spare.empty()) {
-            hold.tasks = std::move(undo_.spare.back());
-            undo_.spare.pop_back();
+        Reservation& reservation = job.reservation.emplace(Reservation{{}, deadline, rule});
+        if (!undo_.free_tasks.empty()) {
+            reservation.tasks = std::move(undo_.free_tasks.back());
+            undo_.free_tasks.pop_back();
         }
-        hold.tasks.assign(tasks.begin(), tasks.end());
-        for (TaskPlacement& task : hold.tasks) {
+        reservation.tasks.assign(tasks.begin(), tasks.end());
+        for (TaskPlacement& task : reservation.tasks) {
             task = with_memory(*this, task);
             change_task(job.shape, task, Use::Held, +1);
         }
-        add_allocated(job, hold.tasks, +1);
+        add_allocated(job, reservation.tasks, +1);
     });
     record(undo);
     settle_others();
 }
 
-void Cluster::drop_hold(JobId id) {
+void Cluster::drop_reservation(JobId id) {
     const Undo undo{Undo::What::DropHold, id, job(id).pool};
     change(id, [&](Job& job) {
-        for (const TaskPlacement& task : job.hold->tasks) {
+        for (const TaskPlacement& task : job.reservation->tasks) {
             change_task(job.shape, task, Use::Held, -1);
         }
-        add_allocated(job, job.hold->tasks, -1);
-        open_trials_ > 0 ? undo_.holds.push_back(std::move(*job.hold))
-                         : undo_.spare.push_back(std::move(job.hold->tasks));
-        job.hold.reset();
+        add_allocated(job, job.reservation->tasks, -1);
+        open_trials_ > 0 ? undo_.reservations.push_back(std::move(*job.reservation))
+                         : undo_.free_tasks.push_back(std::move(job.reservation->tasks));
+        job.reservation.reset();
     });
     record(undo);
     settle_others();
@@ -557,22 +557,22 @@ void Cluster::undo(const Undo& entry) {
                 break;
             case Undo::What::Release: undo_release(job, entry); break;
             case Undo::What::Hold:
-                for (const TaskPlacement& task : job.hold->tasks) {
+                for (const TaskPlacement& task : job.reservation->tasks) {
                     change_task(job.shape, task, Use::Held, -1);
                 }
-                add_allocated(job, job.hold->tasks, -1);
-                undo_.spare.push_back(std::move(job.hold->tasks));
-                job.hold.reset();
+                add_allocated(job, job.reservation->tasks, -1);
+                undo_.free_tasks.push_back(std::move(job.reservation->tasks));
+                job.reservation.reset();
                 job.pool = entry.pool;
                 break;
             case Undo::What::DropHold:
-                job.hold = std::move(undo_.holds.back());
-                undo_.holds.pop_back();
+                job.reservation = std::move(undo_.reservations.back());
+                undo_.reservations.pop_back();
                 job.pool = entry.pool;
-                for (const TaskPlacement& task : job.hold->tasks) {
+                for (const TaskPlacement& task : job.reservation->tasks) {
                     change_task(job.shape, task, Use::Held, +1);
                 }
-                add_allocated(job, job.hold->tasks, +1);
+                add_allocated(job, job.reservation->tasks, +1);
                 break;
             case Undo::What::Take:
             case Undo::What::GiveBack:

@@ -31,11 +31,11 @@ bool is_empty(const Cluster& cluster, NodeId node) {
     if (!cluster.jobs_on(node).empty()) return false;
     const auto is_here = [&](const TaskPlacement& task) { return task.node == node; };
     const auto is_promised = [&](JobId id) {
-        return std::ranges::any_of(cluster.job(id).hold->tasks, is_here);
+        return std::ranges::any_of(cluster.job(id).reservation->tasks, is_here);
     };
-    if (std::ranges::any_of(cluster.holders(), is_promised)) return false;
+    if (std::ranges::any_of(cluster.reserved_jobs(), is_promised)) return false;
     return std::ranges::none_of(cluster.jobs(),
-                                [&](const auto& job) { return job.second.stay.node == node; });
+                                [&](const auto& job) { return job.second.pinned.node == node; });
 }
 
 bool are_gpus_in_use(const Cluster& cluster, NodeId node) {
@@ -45,9 +45,9 @@ bool are_gpus_in_use(const Cluster& cluster, NodeId node) {
     };
     return std::ranges::any_of(cluster.jobs(), [&](const auto& each) {
         const Job& job = each.second;
-        return job.stay.node == node ||
+        return job.pinned.node == node ||
                std::ranges::any_of(job.placed, has_some, &PlacedTask::place) ||
-               (job.hold && std::ranges::any_of(job.hold->tasks, has_some));
+               (job.reservation && std::ranges::any_of(job.reservation->tasks, has_some));
     });
 }
 
@@ -71,8 +71,8 @@ void Cluster::review(NodeId id, PoolId labelled) {
     const bool is_bound = bound != membership_.bound.end() && bound->second.labelled == labelled;
     if (bound != membership_.bound.end() && !is_bound) membership_.bound.erase(bound);
     const PoolId pool = is_bound ? bound->second.pool : labelled;
-    note(membership_.strays, pool != node.pool);
-    note(membership_.away, node.health != model::NodeHealth::Ready);
+    note(membership_.misplaced, pool != node.pool);
+    note(membership_.unavailable, node.health != model::NodeHealth::Ready);
     node.is_ready = node.health == model::NodeHealth::Ready && pool == node.pool;
 }
 
@@ -159,7 +159,7 @@ std::vector<model::NodePlace> places(const Cluster& cluster) {
     };
     const Membership& membership = cluster.membership();
     for (const auto& [node, binding] : membership.bound) add(node, true);
-    for (const NodeId node : membership.strays) {
+    for (const NodeId node : membership.misplaced) {
         if (!membership.bound.contains(node)) add(node, false);
     }
     return places;

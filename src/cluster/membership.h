@@ -5,7 +5,7 @@
 //   bound   it took the place of a node that is not ready, or its own place was taken: it belongs
 //           where it was put, for as long as its labels put it where they did then and the pool
 //           has its spares where it had them
-//   stray   it stands in another pool than it belongs to, since work runs there: it takes no more,
+//   misplaced   it is in another pool than it belongs to, since work runs there: it takes no more,
 //           counts nowhere, and joins its pool once it is empty (scheduling/passes/node_moves.h)
 #pragma once
 
@@ -28,8 +28,8 @@ struct Binding {
 
 struct Membership {
     std::map<base::NodeId, Binding> bound;
-    std::set<base::NodeId> strays;
-    std::set<base::NodeId> away;  // drained or down
+    std::set<base::NodeId> misplaced;
+    std::set<base::NodeId> unavailable;  // drained or down
 };
 
 // Whether nothing runs on the node, leaves it, is promised GPUs of it or is frozen there.
@@ -39,7 +39,7 @@ bool are_gpus_in_use(const Cluster& cluster, base::NodeId node);
 // Puts a node into the pool, in the place of another where it names one, which takes its own. The
 // event does that (lifecycle/), and who decides on a copy.
 void move_node(Cluster& cluster, const model::NodeMove& move);
-// Of nodes that are bound, and of strays.
+// Of nodes that are bound, and of misplaced.
 std::vector<model::NodePlace> places(const Cluster& cluster);
 
 }  // namespace berth::cluster

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cluster/jobs/line.h"
 #include "cluster/jobs/losses.h"
+#include "cluster/jobs/queue.h"
 #include "cluster/nodes/free_index.h"
 #include "model/project.h"
 
@@ -47,8 +47,8 @@ struct Claim {
     MilliGpu quota{0};  // rights.quota, or the sum of the children's
     MilliGpu limit{0};  // rights.limit; of a fixed quota: at most the quota
     Usage usage;
-    Lanes lanes;
-    std::uint64_t lanes_stamp = 0;  // another whenever a lane changes
+    JobClasses queue;
+    std::uint64_t queue_stamp = 0;  // another whenever a job class changes
     base::SortedRuns<VictimKey> victims;
     Losses losses;  // of the same jobs
     int cpu_only_victims = 0;  // of them: those that ask for no GPU

@@ -15,7 +15,7 @@ namespace berth::cluster {
 Region region_of(const Cluster& cluster, NodeId node, int level);
 bool is_in(const Cluster& cluster, const Region& region, NodeId node);
 // What the job requires, once tasks run; else the whole pool.
-Region home(const Cluster& cluster, const Job& job);
+Region bound_region(const Cluster& cluster, const Job& job);
 
 // Calls `visit` with every node of the region.
 template <typename Visit>

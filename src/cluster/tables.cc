@@ -131,7 +131,7 @@ model::Node Cluster::description(NodeId id) const {
     node.health = state.health;
     node.others = description_of(others_.on(id));
     node.others.resources = resources_.of_others(id);
-    node.resources = resources_.of(id);
+    node.resources = resources_.resources_of(id);
     node.cpu.reset();  // those of the example are its own
     node.memory.reset();
     if (state.cpu.capacity != kUnaccounted) node.cpu = {state.cpu.capacity};
@@ -152,7 +152,7 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
                     "a node whose GPUs are in use keeps their number");
         if (has_new_gpus) set_others(id, {});  // while its pool counts the GPUs that they leave
         leave_pool(id);
-        if (has_new_gpus) add_gpus(nodes_[id.index()], node.gpus);  // those before are nobody's
+        if (has_new_gpus) add_gpus(nodes_[id.index()], node.gpus);  // those before stay unused
     } else {
         id = {static_cast<NodeId::Rep>(nodes_.size())};
         reserve_some(nodes_, 1);
@@ -185,16 +185,16 @@ void Cluster::set_resources(NodeId id, const model::Node& node) {
             const ShapeId asked = asked_by(*this, job.shape, task.place.task);
             resources_.change(asked, task.place.node, use, +1);
         }
-        if (!job.hold) continue;
-        for (const TaskPlacement& task : job.hold->tasks) {
+        if (!job.reservation) continue;
+        for (const TaskPlacement& task : job.reservation->tasks) {
             resources_.change(asked_by(*this, job.shape, task.task), task.node, Use::Held, +1);
         }
     }
 }
 
-std::uint64_t Cluster::choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const {
-    const auto& choice = kinds_[nodes_[node.index()].kind].choice;
-    if (choice) return choice->best(free, count, reach);
+std::uint64_t Cluster::choose_gpus(NodeId id, std::uint64_t free, int count, Spread spread) const {
+    const auto& choice = kinds_[nodes_[id.index()].kind].choice;
+    if (choice) return choice->best(free, count, spread);
     std::uint64_t chosen = 0;
     for (; count > 0; --count, free &= free - 1) chosen |= free & (~free + 1);
     return chosen;
@@ -232,7 +232,7 @@ MilliGpu Cluster::demand(ShapeId shape, PoolId pool) const {
     return {gpus.value * exchange_range(*this, shape, pool).first / 1000};
 }
 
-MilliGpu Cluster::most(ShapeId shape, PoolId pool) const {
+MilliGpu Cluster::most_gpus(ShapeId shape, PoolId pool) const {
     const MilliGpu gpus = footprint(shape, pool);
     if (pools_[pool.index()].exchange.empty()) return gpus;
     return {gpus.value * exchange_range(*this, shape, pool).second / 1000};
@@ -297,16 +297,16 @@ void Cluster::set_project(const model::Project& project) {
 
 void Cluster::remove_project(ProjectId id) {
     BERTH_CHECK(open_trials_ == 0, "projects do not change inside a trial");
-    ProjectState& gone = projects_[id.index()];
-    BERTH_CHECK(gone.children.empty(), "children go before their department");
+    ProjectState& removed = projects_[id.index()];
+    BERTH_CHECK(removed.children.empty(), "children go before their department");
     for (PoolHistory& history : history_.pools) {
         const PastUse had = std::exchange(history.use_of(id), {});
-        if (gone.parent != kRoot) history.use_of(gone.parent).absorb(had);
+        if (removed.parent != kRoot) history.use_of(removed.parent).absorb(had);
     }
     for (PoolState& pool : pools_) pool.claims[id.index()] = {};
-    std::erase(projects_[gone.parent.index()].children, id);
-    project_names_.erase(gone.project.name);
-    gone = {};
+    std::erase(projects_[removed.parent.index()].children, id);
+    project_names_.erase(removed.project.name);
+    removed = {};
     resolve_claims();
 }
 

@@ -68,9 +68,9 @@ void Cluster::set_levels(const model::Levels& levels) {
 }
 
 void Cluster::change_domains(const std::function<void()>& change) {
-    for (const auto& [id, job] : jobs_) leave_line(job);
+    for (const auto& [id, job] : jobs_) dequeue(job);
     change();
-    for (const auto& [id, job] : jobs_) join_line(job);
+    for (const auto& [id, job] : jobs_) enqueue(job);
     recount();  // the change may have done so while they were out of line
 }
 
@@ -89,9 +89,9 @@ bool is_in(const Cluster& cluster, const Region& region, NodeId node) {
     return cluster.pool(state.pool).domains.is_inside(state.domain, region.domain);
 }
 
-Region home(const Cluster& cluster, const Job& job) {
+Region bound_region(const Cluster& cluster, const Job& job) {
     const int level = cluster.shape(job.shape).required;
-    return home(cluster, job, {0, job.tasks_min, job.tasks_max, level});
+    return bound_region(cluster, job, {0, job.tasks_min, job.tasks_max, level});
 }
 
 std::string name_of(const Cluster& cluster, const Region& region, PoolId pool) {

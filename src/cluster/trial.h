@@ -37,11 +37,11 @@ struct UndoList {
     std::vector<Undo> entries;
     std::vector<int> ranks;
     std::vector<TaskPlacement> tasks;
-    std::vector<Hold> holds;
+    std::vector<Reservation> reservations;
     std::vector<std::pair<NodeId, Others>> others;
 
-    // Memory of holds that are gone and of jobs without tasks, for the next ones.
-    std::vector<std::vector<TaskPlacement>> spare;
+    // Memory of reservations that are gone and of jobs without tasks, for the next ones.
+    std::vector<std::vector<TaskPlacement>> free_tasks;
     std::vector<std::vector<PlacedTask>> spare_placed;
 
     void take_memory_of(std::vector<PlacedTask>& placed) {
@@ -55,7 +55,7 @@ struct UndoList {
         entries.clear();
         ranks.clear();
         tasks.clear();
-        holds.clear();
+        reservations.clear();
         others.clear();
     }
 };

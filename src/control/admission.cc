@@ -84,7 +84,7 @@ bool above_host_limit(const cluster::Claim& claim, const cluster::HostAsk& asks,
 std::optional<Verdict> above_bounds(const Cluster& cluster, const cluster::Job& job,
                                     Verdict verdict) {
     const base::PoolId pool = cluster.pools_of(job).front();
-    const base::MilliGpu asks = cluster.most(job.shape, pool) * job.tasks_min;
+    const base::MilliGpu asks = cluster.most_gpus(job.shape, pool) * job.tasks_min;
     for (base::ProjectId at = job.project; at != cluster::kRoot;
          at = cluster.projects()[at.index()].parent) {
         const cluster::Claim& claim = cluster.claim(pool, at);

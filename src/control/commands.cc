@@ -287,7 +287,7 @@ base::Status Controller::take_pause(Transaction& transaction, model::JobId id,
         return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
     }
     if (job->held) return {};
-    if (!job->hold.empty()) transaction.note(model::ReservationDropped{id}, actor);
+    if (!job->reserved.empty()) transaction.note(model::ReservationDropped{id}, actor);
     if (holds_gpus(*job)) {
         const base::Duration wait = grace_for(transaction, id, grace);
         transaction.note(model::PauseRequested{.job = id,

@@ -170,7 +170,7 @@ void Controller::take_frozen(Transaction& transaction, ports::AttemptId attempt,
     if (job->state != JobState::Pausing) return;
     stopping_.erase(id);
     // A promise that was made to it for elsewhere is of no use to it any more.
-    if (!job->hold.empty()) transaction.note(model::ReservationDropped{id}, kMachine);
+    if (!job->reserved.empty()) transaction.note(model::ReservationDropped{id}, kMachine);
     transaction.note(model::JobPaused{.job = id, .saved = true, .detail = {}, .frozen = frozen},
                      kMachine);
 }

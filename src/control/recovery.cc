@@ -88,7 +88,7 @@ void Controller::take_up_attempts() {
                 : now + job.spec.pause_grace.value_or(policy_.pause_grace);
         const base::Duration grace = std::max(deadline - now, base::Duration{0});
         // One that is promised another place moves there.
-        const bool restarts = job.is_resizing() || !job.is_of_one_piece() || !job.hold.empty();
+        const bool restarts = job.is_resizing() || !job.is_of_one_piece() || !job.reserved.empty();
         const auto pause = restarts ? ports::StopReason::Restart : ports::StopReason::Pause;
         const StopOrder order{
             {id, job.attempts}, pauses ? pause : ports::StopReason::Cancel, grace};

@@ -18,12 +18,12 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     if (sequence_ != state.sequence || now >= known_until_) renew(state);
     const cluster::Job* job = state.cluster.find_job(id);
     if (job == nullptr) return {};
-    const bool grows = job->elastic == model::Elastic::Grow && job->stage() > 0;
+    const bool grows = job->elastic == model::Elastic::Grow && job->gang_phase() > 0;
     if (!job->placed.empty() && !(grows && job->is_waiting())) return {};
     // The decision was carried out already: on this very state it would be empty (I5).
-    if (job->hold || grows) return scheduling::explain(state.cluster, policy, {}, now, id);
-    const auto [found, is_new] =
-        known_.try_emplace(scheduling::class_of(state.cluster, *job, now), model::Verdict{});
+    if (job->reservation || grows) return scheduling::explain(state.cluster, policy, {}, now, id);
+    const auto [found, is_new] = known_.try_emplace(
+        scheduling::verdict_class_of(state.cluster, *job, now), model::Verdict{});
     if (is_new) found->second = scheduling::explain(state.cluster, policy, {}, now, id);
     model::Verdict verdict = found->second;
     if (verdict.until) known_until_ = std::min(known_until_, now + kMomentKnown);
@@ -32,7 +32,7 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     if (job->is_waiting()) {
         const base::PoolId pool = state.cluster.pools_of(*job).front();
         verdict.position =
-            cluster::position_in_line(state.cluster.claim(pool, job->project).lanes, *job);
+            cluster::position_in_queue(state.cluster.claim(pool, job->project).queue, *job);
     }
     return verdict;
 }

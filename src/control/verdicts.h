@@ -12,7 +12,7 @@
 #include "lifecycle/apply.h"
 #include "model/answer/verdict.h"
 #include "model/policy/policy.h"
-#include "scheduling/explain/job_class.h"
+#include "scheduling/explain/verdict_class.h"
 
 namespace berth::control {
 
@@ -27,7 +27,7 @@ class Verdicts {
 
     std::int64_t sequence_ = -1;
     model::TimePoint known_until_ = model::TimePoint::max();
-    std::map<scheduling::JobClass, model::Verdict> known_;
+    std::map<scheduling::VerdictClass, model::Verdict> known_;
 };
 
 }  // namespace berth::control

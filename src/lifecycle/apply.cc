@@ -85,12 +85,12 @@ class Fold {
     void operator()(const model::JobStarting& starting) {
         JobRecord& record = settle(starting.job);
         const bool grows = !record.tasks.empty();
-        drop_hold(record);
+        unreserve(record);
         state_.cluster.place(starting.job, pool_of(starting.job, starting.tasks), starting.tasks);
         record.tasks.insert(record.tasks.end(), starting.tasks.begin(), starting.tasks.end());
         count_use(record, starting.tasks, +1);
         begin_attempt(record, starting.attempt);
-        state_.cluster.set_stay(starting.job, {});  // it is placed there, or its processes are lost
+        state_.cluster.set_pinned(starting.job, {});  // placed there, or its processes are lost
         // Its processes go on until they have saved and stopped.
         if (record.is_resizing()) return;
         record.state = JobState::Starting;
@@ -110,7 +110,7 @@ class Fold {
 
     void operator()(const model::JobSizeSet& set) {
         JobRecord& record = settle(set.job);
-        drop_hold(record);
+        unreserve(record);
         count_use(record, record.tasks, -1);
         state_.cluster.vacate(set.job, set.ended);
         const bool has_place = state_.cluster.job(set.job).active > 0;
@@ -137,14 +137,14 @@ class Fold {
 
     void operator()(const model::JobReserved& reserved) {
         JobRecord& record = settle(reserved.job);
-        state_.cluster.hold(reserved.job, pool_of(reserved.job, reserved.tasks), reserved.tasks,
-                            reserved.deadline, reserved.rule);
-        record.hold = reserved.tasks;
+        state_.cluster.reserve(reserved.job, pool_of(reserved.job, reserved.tasks), reserved.tasks,
+                               reserved.deadline, reserved.rule);
+        record.reserved = reserved.tasks;
         record.hold_deadline = reserved.deadline;
         record.hold_rule = reserved.rule;
     }
 
-    void operator()(const model::ReservationDropped& dropped) { drop_hold(settle(dropped.job)); }
+    void operator()(const model::ReservationDropped& dropped) { unreserve(settle(dropped.job)); }
 
     void operator()(const model::PauseRequested& request) {
         JobRecord& record = settle(request.job);
@@ -153,7 +153,7 @@ class Fold {
         state_.cluster.release(request.job, ranks);
         for (const int rank : ranks) record.releasing.push_back(rank);
         if (request.whole_job) record.state = JobState::Pausing;
-        drop_hold(record);  // no job grows while it is asked to leave
+        unreserve(record);  // no job grows while it is asked to leave
         record.last_pause = model::PauseReceipt{.time = event_.time,
                                                 .rule = request.rule,
                                                 .beneficiary = request.beneficiary,
@@ -172,7 +172,7 @@ class Fold {
 
     void operator()(const model::JobParked& parked) {
         JobRecord& record = settle(parked.job);
-        drop_hold(record);
+        unreserve(record);
         record.last_pause = model::PauseReceipt{.time = event_.time,
                                                 .rule = model::Rule::Park,
                                                 .beneficiary = {},
@@ -224,7 +224,7 @@ class Fold {
     void operator()(const model::JobHeld& held) {
         JobRecord& record = settle(held.job);
         record.held = true;
-        drop_hold(record);  // a promise to a job that may not run keeps GPUs idle
+        unreserve(record);  // a promise to a job that may not run keeps GPUs idle
         leave_or_join_line(record);
     }
 
@@ -248,7 +248,7 @@ class Fold {
         const std::vector<int> ranks = active_ranks(record);
         state_.cluster.release(cancel.job, ranks);
         for (const int rank : ranks) record.releasing.push_back(rank);
-        drop_hold(record);
+        unreserve(record);
         record.state = JobState::Cancelling;
         record.ended_for = cancel.reason;
     }
@@ -274,7 +274,7 @@ class Fold {
         leave_gpus(record);
         record.frozen.clear();
         if (std::exchange(record.parked_since, {})) leave_or_join_line(record);
-        state_.cluster.set_stay(lost.job, {});
+        state_.cluster.set_pinned(lost.job, {});
         start_whole(record);
         record.state = JobState::Queued;
         record.detail = lost.detail;
@@ -363,9 +363,9 @@ class Fold {
         return ranks;
     }
 
-    void drop_hold(JobRecord& record) {
-        if (state_.cluster.job(record.id).hold) state_.cluster.drop_hold(record.id);
-        record.hold.clear();
+    void unreserve(JobRecord& record) {
+        if (state_.cluster.job(record.id).reservation) state_.cluster.drop_reservation(record.id);
+        record.reserved.clear();
         record.hold_deadline.reset();
     }
 
@@ -378,7 +378,7 @@ class Fold {
     // Off its GPUs one that grows waits for all that it wants; one that moves, for what it had.
     void start_whole(JobRecord& record) {
         const model::JobSpec& spec = record.spec;
-        const bool grows = spec.elastic == model::Elastic::Grow && record.hold.empty();
+        const bool grows = spec.elastic == model::Elastic::Grow && record.reserved.empty();
         if (grows && spec.tasks_min < spec.tasks_max)
             set_size(record, spec.tasks_max, spec.tasks_max);
     }
@@ -458,7 +458,7 @@ class Fold {
 
     // Whatever it held or was promised is free at once.
     void leave_gpus(JobRecord& record) {
-        drop_hold(record);
+        unreserve(record);
         state_.cluster.vacate(record.id, ranks_of(record.tasks));
         hold_nothing(record);
     }
@@ -468,7 +468,7 @@ class Fold {
         record.tasks.clear();
         record.releasing.clear();
         record.started_tasks = 0;
-        record.hold.clear();
+        record.reserved.clear();
         record.hold_deadline.reset();
     }
 
@@ -525,8 +525,8 @@ void stay_where_frozen(State& state, const JobRecord& record) {
         memory += std::max(record.last_pause->frozen->gpu_memory, base::Bytes{0});
     const int tasks = state.cluster.job(record.id).tasks_among(record.frozen);
     const base::NodeId node = record.frozen.front().node;
-    state.cluster.set_stay(record.id,
-                           cluster::Stay::on(node, memory, static_cast<std::size_t>(tasks)));
+    state.cluster.set_pinned(record.id,
+                             cluster::Pinned::on(node, memory, static_cast<std::size_t>(tasks)));
 }
 
 std::int64_t day_of(model::TimePoint time) {

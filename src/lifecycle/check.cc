@@ -243,7 +243,7 @@ class Check {
     Status operator()(const model::JobReserved& reserved) const {
         if (reserved.tasks.empty()) return base::invalid("a reservation needs tasks");
         const model::JobRecord* job = find(reserved.job);
-        if (job != nullptr && !job->hold.empty()) {
+        if (job != nullptr && !job->reserved.empty()) {
             return conflict(*job, "has a reservation already");
         }
         // One that is asked to leave as a whole may be promised where it goes.
@@ -253,7 +253,7 @@ class Check {
     Status operator()(const model::ReservationDropped& dropped) const {
         const model::JobRecord* job = find(dropped.job);
         if (job == nullptr) return unknown(dropped.job);
-        if (job->hold.empty()) return conflict(*job, "has no reservation");
+        if (job->reserved.empty()) return conflict(*job, "has no reservation");
         return {};
     }
     Status operator()(const model::PauseRequested& request) const {

@@ -16,6 +16,8 @@
 namespace berth::lifecycle {
 namespace {
 
+constexpr auto kComing = cluster::View::Coming;
+
 using base::Result;
 using base::Status;
 using model::Description;
@@ -351,8 +353,7 @@ class Describer {
             const int rank = static_cast<int>(at - left);
             const auto place = coming_place(job, rank, cluster.find_node(task.node));
             if (!place) return {};
-            cluster.take(cluster::View::Coming, cluster::asked_by(cluster, job.shape, rank),
-                         *place);
+            cluster.take(kComing, cluster::asked_by(cluster, job.shape, rank), *place);
             places.push_back(*place);
         }
         if (places.empty()) return {};
@@ -369,7 +370,6 @@ class Describer {
     // The lowest GPUs of the node that are free or being left; none when they are too few.
     std::optional<TaskPlacement> coming_place(const cluster::Job& job, int rank,
                                               base::NodeId node) const {
-        constexpr auto kComing = cluster::View::Coming;
         const cluster::Cluster& cluster = state_.cluster;
         if (!node.is_valid()) return {};
         const cluster::NodeState& state = cluster.nodes()[node.index()];
@@ -384,7 +384,8 @@ class Describer {
         const model::GpuPart part = cluster.part_on(shape, node);
         std::uint64_t mask = 0;
         for (int gpu = 0; gpu < state.gpus && std::popcount(mask) < asks; ++gpu) {
-            if (part.fits_in(cluster.room(kComing, node, gpu))) mask |= std::uint64_t{1} << gpu;
+            const bool fits = part.fits_in(cluster.free_part(kComing, node, gpu));
+            mask |= std::uint64_t{fits} << gpu;
         }
         if (std::popcount(mask) < asks) return {};
         return at_rank(rank, cluster.task_on(shape, node, mask));

@@ -56,7 +56,7 @@ struct Listed {
         for (const std::string& found : lifecycle::violations(state->cluster)) FAIL(found);
         CHECK(state->jobs.get(model::JobId{place}) != nullptr);
         std::vector<std::uint64_t> masks;
-        for (const auto& task : state->jobs.at(model::JobId{place}).hold)
+        for (const auto& task : state->jobs.at(model::JobId{place}).reserved)
             masks.push_back(task.gpu_mask);
         return masks;
     }

@@ -17,6 +17,7 @@ namespace {
 using base::MilliGpu;
 using base::NodeId;
 using cluster::Cluster;
+using cluster::HostUse;
 using cluster::Job;
 using cluster::PastUse;
 using cluster::View;
@@ -25,8 +26,12 @@ using model::TaskPlacement;
 struct GpuSum {
     model::GpuPart used;
     model::GpuPart releasing;
-    model::GpuPart held;
+    model::GpuPart reserved;
 };
+
+bool is_as_counted(const HostUse& use, const HostUse& sum) {
+    return use.used == sum.used && use.releasing == sum.releasing && use.reserved == sum.reserved;
+}
 
 // The larger of each.
 model::GpuPart most(const model::GpuPart& one, const model::GpuPart& other) {
@@ -85,9 +90,9 @@ class Audit {
         hosts_[task.node.index()].second.*host += task.memory.value;
     }
 
-    static std::int64_t cluster::HostUse::* in_host(model::GpuPart GpuSum::* field) {
-        if (field == &GpuSum::used) return &cluster::HostUse::used;
-        return field == &GpuSum::releasing ? &cluster::HostUse::releasing : &cluster::HostUse::held;
+    static std::int64_t HostUse::* in_host(model::GpuPart GpuSum::* field) {
+        if (field == &GpuSum::used) return &HostUse::used;
+        return field == &GpuSum::releasing ? &HostUse::releasing : &HostUse::reserved;
     }
 
     void add(const Job& job, const TaskPlacement& task, model::GpuPart GpuSum::* field) {
@@ -104,7 +109,7 @@ class Audit {
             return TaskPlacement{.node = node, .gpu_mask = gpus, .share = base::kWholeGpu};
         };
         add(task(others.taken), &GpuSum::used);
-        add(task(others.awaited), &GpuSum::held);
+        add(task(others.awaited), &GpuSum::reserved);
         hosts_[node.index()].first.used += others.cpu;
         hosts_[node.index()].second.used += others.memory;
         const std::string where = "node " + cluster_.node_name(node) + ": ";
@@ -117,7 +122,7 @@ class Audit {
         for (int gpu = 0; gpu < cluster_.nodes()[node.index()].gpus; ++gpu) {
             const bool is_theirs = ((others.taken | others.awaited) >> gpu & 1) != 0;
             const GpuSum& sum = gpus_[{node, gpu}];
-            const bool is_free = sum.used + sum.releasing + sum.held == model::GpuPart{};
+            const bool is_free = sum.used + sum.releasing + sum.reserved == model::GpuPart{};
             if (is_free && !is_theirs) report(where + "others wait beside a free GPU");
         }
     }
@@ -134,8 +139,8 @@ class Audit {
     }
 
     void count(const Job& job) {
-        if (const cluster::Stay kept = job.kept(); kept.node.is_valid()) {
-            hosts_[kept.node.index()].second.used += kept.memory();
+        if (const cluster::Pinned pinned = job.pinned_apart(); pinned.node.is_valid()) {
+            hosts_[pinned.node.index()].second.used += pinned.memory();
         }
         cluster::Usage usage;
         const auto use = [&](const TaskPlacement& task) {
@@ -152,8 +157,8 @@ class Audit {
         }
         int held = 0;
         for (const TaskPlacement& task :
-             job.hold ? job.hold->tasks : std::vector<TaskPlacement>{}) {
-            add(job, task, &GpuSum::held);
+             job.reservation ? job.reservation->tasks : std::vector<TaskPlacement>{}) {
+            add(job, task, &GpuSum::reserved);
             use(task);
             held += job.is_companion(task.task) ? 0 : 1;
         }
@@ -176,15 +181,15 @@ class Audit {
             for (int gpu = 0; gpu < cluster_.nodes()[i].gpus; ++gpu) {
                 const GpuSum sum = gpus_[{node, gpu}];
                 const model::GpuPart all = cluster_.whole_gpu(node);
-                const model::GpuPart idle = all - sum.used - most(sum.releasing, sum.held);
-                const model::GpuPart coming = all - sum.used - sum.held;
-                if (!(sum.used + most(sum.releasing, sum.held)).fits_in(all)) {
+                const model::GpuPart idle = all - sum.used - most(sum.releasing, sum.reserved);
+                const model::GpuPart coming = all - sum.used - sum.reserved;
+                if (!(sum.used + most(sum.releasing, sum.reserved)).fits_in(all)) {
                     report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            " is promised twice");
                 }
                 if (!cluster_.nodes()[i].is_ready) continue;
-                if (cluster_.room(View::Idle, node, gpu) != idle ||
-                    cluster_.room(View::Coming, node, gpu) != coming) {
+                if (cluster_.free_part(View::Idle, node, gpu) != idle ||
+                    cluster_.free_part(View::Coming, node, gpu) != coming) {
                     report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            ": what is left");
                 }
@@ -202,9 +207,6 @@ class Audit {
     }
 
     void check_hosts() {
-        const auto is_as_counted = [](const cluster::HostUse& one, const cluster::HostUse& sum) {
-            return one.used == sum.used && one.releasing == sum.releasing && one.held == sum.held;
-        };
         for (std::size_t i = 0; i < hosts_.size(); ++i) {
             const cluster::NodeState& node = cluster_.nodes()[i];
             if (is_as_counted(node.cpu, hosts_[i].first) &&
@@ -221,11 +223,10 @@ class Audit {
         for (std::uint32_t resource = 0; resource < all.names().size(); ++resource) {
             for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
                 const NodeId node{static_cast<NodeId::Rep>(i)};
-                const cluster::HostUse& use = all.on(node, resource);
-                cluster::HostUse& sum = resources_[{node, resource}];
+                const HostUse& use = all.on(node, resource);
+                HostUse& sum = resources_[{node, resource}];
                 sum.used += all.used_by_others(node, resource);
-                if (use.used == sum.used && use.releasing == sum.releasing && use.held == sum.held)
-                    continue;
+                if (is_as_counted(use, sum)) continue;
                 report("node " + cluster_.node_name(node) + ": sums of " + all.names()[resource]);
             }
         }
@@ -293,9 +294,9 @@ class Audit {
         for (const auto& pool : cluster_.pools()) {
             std::size_t standing = 0;
             for (const cluster::Claim& claim : pool.claims) {
-                for (const auto& [key, lane] : claim.lanes) {
-                    standing += lane.size();
-                    if (lane.empty()) report("pool " + pool.name + ": an empty lane");
+                for (const auto& [key, jobs] : claim.queue) {
+                    standing += jobs.size();
+                    if (jobs.empty()) report("pool " + pool.name + ": an empty job class");
                 }
             }
             std::size_t waiting = 0;
@@ -322,8 +323,8 @@ class Audit {
 
     const Cluster& cluster_;
     std::map<std::pair<NodeId, int>, GpuSum> gpus_;
-    std::vector<std::pair<cluster::HostUse, cluster::HostUse>> hosts_;  // CPU, memory; by node
-    std::map<std::pair<NodeId, std::uint32_t>, cluster::HostUse> resources_;
+    std::vector<std::pair<HostUse, HostUse>> hosts_;  // CPU, memory; by node
+    std::map<std::pair<NodeId, std::uint32_t>, HostUse> resources_;
     std::vector<std::vector<cluster::Usage>> usage_;
     std::vector<std::string> found_;
 };
@@ -344,7 +345,7 @@ void dump_history(const Cluster& cluster, std::ostream& text) {
         for (std::size_t i = 0; i < pool.past_use.size(); ++i) {
             const PastUse& use = pool.past_use[i];
             if (use == PastUse{}) continue;
-            text << "use " << cluster.projects()[i].project.name << ' ' << use.held.value << ' '
+            text << "use " << cluster.projects()[i].project.name << ' ' << use.in_use.value << ' '
                  << base::to_ms(use.settled);
             for (const std::int64_t amount : use.milli_gpu_ms) text << ' ' << amount;
             text << '\n';
@@ -364,15 +365,15 @@ std::string dump(const Cluster& cluster) {
             text << ' ' << task.place.task << '@' << task.place.node.value << ':'
                  << task.place.gpu_mask << (task.is_releasing ? "r" : "");
         }
-        if (job.hold) {
-            text << " hold " << job.hold->deadline.time_since_epoch().count();
-            for (const TaskPlacement& task : job.hold->tasks) {
+        if (job.reservation) {
+            text << " hold " << job.reservation->deadline.time_since_epoch().count();
+            for (const TaskPlacement& task : job.reservation->tasks) {
                 text << ' ' << task.task << '@' << task.node.value << ':' << task.gpu_mask;
             }
         }
-        if (job.stay.node.is_valid())
-            text << " stay " << job.stay.node.value << ' ' << job.stay.tasks << ' '
-                 << job.stay.memory();
+        if (job.pinned.node.is_valid())
+            text << " stay " << job.pinned.node.value << ' ' << job.pinned.tasks << ' '
+                 << job.pinned.memory();
         text << '\n';
     }
     for (const auto& pool : cluster.pools()) {
@@ -387,7 +388,7 @@ std::string dump(const Cluster& cluster) {
             const cluster::Claim& claim = pool.claims[i];
             if (i > 0 && cluster.projects()[i].project.name.empty()) continue;  // removed
             text << " | " << claim.usage.allocated.value << ' ' << claim.usage.not_preemptible.value
-                 << ' ' << claim.usage.pending.value << ' ' << claim.lanes.size() << ' '
+                 << ' ' << claim.usage.pending.value << ' ' << claim.queue.size() << ' '
                  << claim.victims.size();
         }
         text << '\n';
@@ -405,9 +406,9 @@ std::string dump(const Cluster& cluster) {
         }
         const NodeId id{static_cast<NodeId::Rep>(i)};
         for (std::uint32_t at = 0; at < cluster.resources().names().size(); ++at) {
-            const cluster::HostUse& use = cluster.resources().on(id, at);
+            const HostUse& use = cluster.resources().on(id, at);
             text << cluster.resources().names()[at] << ' ' << use.capacity << ' ' << use.used << ' '
-                 << use.releasing << ' ' << use.held << ' ';
+                 << use.releasing << ' ' << use.reserved << ' ';
         }
         text << node.whole[0] << ' ' << node.whole[1] << ' '
              << cluster.pool(node.pool).domains[node.domain].path << ' '

@@ -259,10 +259,10 @@ TEST_CASE("a frozen job whose processes are lost waits for its next attempt, whe
     life.pause();
     life.happen(
         model::JobPaused{.job = kJob, .saved = true, .detail = {}, .frozen = model::Frozen{}});
-    CHECK(life.state.cluster.job(kJob).stay.node.is_valid());
+    CHECK(life.state.cluster.job(kJob).pinned.node.is_valid());
     life.happen(model::AttemptLost{kJob, "killed"});
     CHECK(life.job_state() == JobState::Queued);
-    CHECK_FALSE(life.state.cluster.job(kJob).stay.node.is_valid());
+    CHECK_FALSE(life.state.cluster.job(kJob).pinned.node.is_valid());
     CHECK(life.state.jobs.at(kJob).frozen.empty());
 }
 

@@ -93,7 +93,7 @@ TEST_CASE("a node that is bound goes where its labels say when they say somethin
     life.add("c0", {{"cells", "a"}}, model::NodeHealth::Down);
     life.happen(model::NodeMoved{"s0", "cells", "c0"});
     const NodeId c0 = life.state.cluster.find_node("c0");
-    CHECK(life.state.cluster.membership().strays.empty());
+    CHECK(life.state.cluster.membership().misplaced.empty());
     life.happen(model::PoolSet{{"cells", {{"cells", "b"}}, {}, "default"}});
     CHECK(life.state.cluster.membership().bound.size() == 1);
     CHECK(life.state.cluster.belongs_to(c0) == life.state.cluster.nodes()[c0.index()].pool);
@@ -152,7 +152,7 @@ TEST_CASE("a pool without spares any more has its nodes back, and gives the spar
     life.add("c0", {{"cells", "a"}}, model::NodeHealth::Down);
     life.happen(model::NodeMoved{"s0", "cells", "c0"});
     life.happen(model::PoolSet{{"cells", {{"cells", "a"}}, {}, ""}});
-    CHECK(life.state.cluster.membership().strays.size() == 2);
+    CHECK(life.state.cluster.membership().misplaced.size() == 2);
     life.happen(model::NodeMoved{"s0", "default", ""});
     life.happen(model::NodeMoved{"c0", "cells", ""});
     CHECK(cluster::places(life.state.cluster).empty());

@@ -47,7 +47,7 @@ std::optional<model::GpuPart> part_by_profile(const State& state, const model::J
 std::optional<std::optional<model::GpuPart>> change_of_part(const State& state,
                                                             const model::JobRecord& record) {
     if (!record.spec.may_share) return {};
-    const bool is_settled = record.releasing.empty() && record.hold.empty() &&
+    const bool is_settled = record.releasing.empty() && record.reserved.empty() &&
                             record.frozen.empty() && record.state != model::JobState::Cancelling;
     if (!is_settled || (!record.tasks.empty() && record.spec.packed)) return {};
     auto part = part_by_profile(state, record);

@@ -18,7 +18,7 @@ void add_history(model::Snapshot& snapshot, const State& state, std::size_t pool
     for (std::size_t i = 0; i < history.past_use.size(); ++i) {
         const cluster::PastUse& use = history.past_use[i];
         if (use == cluster::PastUse{}) continue;
-        snapshot.use.push_back({state.cluster.projects()[i].project.name, name, use.held,
+        snapshot.use.push_back({state.cluster.projects()[i].project.name, name, use.in_use,
                                 use.settled, use.began, use.first_period, use.milli_gpu_ms});
     }
 }
@@ -115,11 +115,11 @@ void restore_job(State& state, const model::JobRecord& record) {
 }
 
 void restore_hold(State& state, const model::JobRecord& record) {
-    if (record.hold.empty()) return;
+    if (record.reserved.empty()) return;
     const cluster::Job& job = state.cluster.job(record.id);
-    const base::PoolId pool = cluster::pool_of(state.cluster, job, record.hold);
+    const base::PoolId pool = cluster::pool_of(state.cluster, job, record.reserved);
     const model::TimePoint deadline = record.hold_deadline.value_or(state.time);
-    state.cluster.hold(record.id, pool, record.hold, deadline, record.hold_rule);
+    state.cluster.reserve(record.id, pool, record.reserved, deadline, record.hold_rule);
 }
 
 }  // namespace

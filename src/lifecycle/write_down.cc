@@ -59,12 +59,12 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
                 std::max(record.last_pause->frozen->gpu_memory, model::Bytes{0});
         }
     }
-    const bool moves = record.state == model::JobState::Pausing && !record.hold.empty();
+    const bool moves = record.state == model::JobState::Pausing && !record.reserved.empty();
     const std::size_t first = moves || is_frozen ? job.tasks.size() : 0;
-    for (const model::TaskPlacement& place : record.hold) {
+    for (const model::TaskPlacement& place : record.reserved) {
         add_task(state, job, place, TaskState::Promised, first);
     }
-    if (!record.hold.empty()) job.promised_until = record.hold_deadline;
+    if (!record.reserved.empty()) job.promised_until = record.hold_deadline;
     return job;
 }
 

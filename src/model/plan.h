@@ -80,16 +80,16 @@ struct Reservation {
 };
 
 // A job that has waited long is to start on these GPUs when the jobs there have ended. Nothing
-// is promised: it is booked anew by every decision. Until then those of them that idle are kept
+// is promised: it is reserved anew by every decision. Until then those of them that idle are kept
 // from jobs that would delay it.
-struct Booking {
+struct BackfillReservation {
     JobId job;
     TimePoint start;                   // as far as declared and as things go
     int unknown = 0;  // jobs in its way that have not declared how long they run
     std::vector<TaskPlacement> tasks;  // where it will run
     std::vector<TaskPlacement> kept;  // the part that idles now
 
-    bool operator==(const Booking&) const = default;
+    bool operator==(const BackfillReservation&) const = default;
 };
 
 // Quotas that promise more than there is, in one pool: those directly below `scope`.
@@ -117,7 +117,7 @@ struct Plan {
     std::vector<Pause> pauses;
     std::vector<Move> moves;
     std::vector<Reservation> reservations;
-    std::vector<Booking> bookings;
+    std::vector<BackfillReservation> backfill;
     std::vector<JobId> dropped;             // jobs whose hold ran out or is void
     // Frozen jobs that wait in vain where they are: their processes are ended (node_moves.h).
     std::vector<JobId> give_ups;

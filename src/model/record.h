@@ -82,7 +82,7 @@ struct JobRecord {
     std::optional<TimePoint> parked_since;  // it asks for no GPU until it makes a call to one
     PauseWay pause_way;
     int started_tasks = 0;  // how many its processes know of; 0 without any
-    std::vector<TaskPlacement> hold;  // GPUs promised to it
+    std::vector<TaskPlacement> reserved;  // GPUs promised to it
     std::optional<TimePoint> hold_deadline;
     Rule hold_rule = Rule::Reclaim;
     std::optional<PauseReceipt> last_pause;

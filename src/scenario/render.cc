@@ -125,14 +125,15 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
     return lines;
 }
 
-std::vector<std::string> render_bookings(const lifecycle::State& state, const model::Plan& plan,
+std::vector<std::string> render_backfill(const lifecycle::State& state, const model::Plan& plan,
                                          model::TimePoint now) {
     std::vector<std::string> lines;
-    for (const auto& booking : plan.bookings) {
-        std::string line = "book " + name_of(state, booking.job) + " " +
-                           places(state.cluster, booking.tasks) + " in " +
-                           base::format(booking.start - now);
-        if (!booking.kept.empty()) line += " keeps " + places(state.cluster, booking.kept);
+    for (const auto& backfill_reservation : plan.backfill) {
+        std::string line = "book " + name_of(state, backfill_reservation.job) + " " +
+                           places(state.cluster, backfill_reservation.tasks) + " in " +
+                           base::format(backfill_reservation.start - now);
+        if (!backfill_reservation.kept.empty())
+            line += " keeps " + places(state.cluster, backfill_reservation.kept);
         lines.push_back(line);
     }
     return lines;

@@ -20,7 +20,7 @@ std::string name_of(const lifecycle::State& state, model::JobId job);
 std::string places(const cluster::Cluster& cluster, const std::vector<model::TaskPlacement>& tasks);
 
 std::vector<std::string> render(const lifecycle::State& state, const model::Plan& plan);
-std::vector<std::string> render_bookings(const lifecycle::State& state, const model::Plan& plan,
+std::vector<std::string> render_backfill(const lifecycle::State& state, const model::Plan& plan,
                                          model::TimePoint now);
 std::string render(const lifecycle::State& state, const model::Verdict& verdict);
 // The divisions from the pool down: a line for each level, project and offer.

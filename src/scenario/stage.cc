@@ -13,7 +13,7 @@
 #include "scenario/render.h"
 #include "scheduling/decide.h"
 #include "scheduling/explain/explain.h"
-#include "scheduling/explain/remedy.h"
+#include "scheduling/explain/suggestion.h"
 #include "scheduling/shares/fair_share.h"
 #include "scheduling/shares/share_account.h"
 
@@ -228,7 +228,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     BERTH_TRY(job, job_named(name));
     if (verb == "when") return when(job);
     if (verb == "why") return why(job);
-    if (verb == "remedy") return remedy(job);
+    if (verb == "suggestion") return suggestion(job);
     Status status = base::invalid("unknown command \"" + verb + "\"");
     if (verb == "pause") status = pause(job);
     if (verb == "measured") status = measured(command, job);
@@ -319,7 +319,7 @@ void Stage::decide_into(Lines& lines) {
     lines = render(state_, plan);
     if (!plan.node_moves.empty()) return;  // who waits is looked at when they are carried out
     last_verdicts_ = scheduling::explain_all(state_.cluster, policy_, plan, now_);
-    for (std::string& line : render_bookings(state_, plan, now_)) lines.push_back(std::move(line));
+    for (std::string& line : render_backfill(state_, plan, now_)) lines.push_back(std::move(line));
     for (const model::Verdict& verdict : last_verdicts_) {
         if (verdict.reason != model::Reason::Starting) lines.push_back(render(state_, verdict));
     }
@@ -355,12 +355,12 @@ scheduling::Outlook Stage::outlook(model::JobId job) {
                                work);
 }
 
-Result<std::vector<std::string>> Stage::remedy(model::JobId job) {
-    if (!state_.jobs.at(job).tasks.empty()) return base::invalid("remedy: the job does not wait");
-    const auto found = outlook(job).remedy;
+Result<std::vector<std::string>> Stage::suggestion(model::JobId job) {
+    if (!state_.jobs.at(job).tasks.empty()) return base::invalid("suggestion: it does not wait");
+    const auto found = outlook(job).suggestion;
     if (!found) return Lines{name_of(state_, job) + " no single change would do"};
     return Lines{name_of(state_, job) + " would start if " +
-                 scheduling::remedy_text(
+                 scheduling::suggestion_text(
                      *found, [&](model::JobId other) { return name_of(state_, other); })};
 }
 
@@ -432,7 +432,7 @@ std::vector<std::string> Stage::jobs() const {
     for (const auto& [id, record] : state_.jobs) {
         std::string line = name_of(state_, id) + " " + std::string(lifecycle::name(record.state));
         if (!record.tasks.empty()) line += " " + places(state_.cluster, record.tasks);
-        if (!record.hold.empty()) line += " hold " + places(state_.cluster, record.hold);
+        if (!record.reserved.empty()) line += " hold " + places(state_.cluster, record.reserved);
         lines.push_back(line);
     }
     return lines;

@@ -56,7 +56,7 @@ class Stage {
     base::Result<Lines> why(model::JobId job);
     // The cheapest change that would start it.
     scheduling::Outlook outlook(model::JobId job);
-    base::Result<Lines> remedy(model::JobId job);
+    base::Result<Lines> suggestion(model::JobId job);
     // When it is expected to start.
     base::Result<Lines> when(model::JobId job);
     // How a project came to its fair share.

@@ -26,7 +26,7 @@ constexpr std::array<Ways, 1> kTogether{{{.moves = true, .reclaims = true, .pree
 constexpr std::array<Ways, 3> kApart{{{.moves = true}, {.reclaims = true}, {.preempts = true}}};
 
 void start_reserved(Decision& decision) {
-    decision.cache().promises().honour(
+    decision.cache().reservations().start_due(
         decision, [&](JobId job) { return decision.attempt().known.contains(job); });
 }
 
@@ -35,13 +35,13 @@ void look_at_pools(Decision& decision) { decision.look_at_pools(); }
 // The next attempt books as the first one did: it finds the same cluster.
 void book(Decision& decision) {
     for (const PoolView& view : decision.pools()) {
-        Bookings& bookings = decision.bookings(view);
+        Backfill& backfill = decision.backfill(view);
         if (decision.attempt().is_first) {
-            bookings.book(view, decision.cache().node_seats());
+            backfill.make(view, decision.cache().node_seats());
         } else {
-            bookings.keep_again(view);
+            backfill.keep_again(view);
         }
-        if (const auto change = bookings.next_change()) decision.wake_at(*change);
+        if (const auto change = backfill.next_change()) decision.wake_at(*change);
     }
 }
 
@@ -73,7 +73,7 @@ Plan plan_of(Decision& decision) {
     Plan plan = decision.take_plan();
     for (const PoolView& view : decision.pools()) {
         std::ranges::copy(view.shares.overcommitted, std::back_inserter(plan.overcommitted));
-        plan.bookings = decision.bookings(view).still_waiting(std::move(plan.bookings));
+        plan.backfill = decision.backfill(view).still_waiting(std::move(plan.backfill));
     }
     return plan;
 }
@@ -91,19 +91,19 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Decisi
         return plan;
     }
     const GivenUp given_up = scheduling::given_up(cluster, now);
-    Conflicts known(cache.nodes());
+    Withdrawals known(cache.nodes());
     bool is_last = false;
     for (int count = 1;; ++count) {
         const cluster::Trial trial(cluster);
         Decision decision(cluster, policy, now, cache, {known, count == 1, is_last});
         for (const Pass& pass : kPasses) pass.run(decision);
-        if (is_last || decision.conflicts().empty()) {
+        if (is_last || decision.withdrawals().empty()) {
             if (given_up.next) decision.wake_at(*given_up.next);
             Plan plan = plan_of(decision);
             plan.give_ups = given_up.jobs;
             return plan;
         }
-        const bool has_learnt = add(known, decision.conflicts());
+        const bool has_learnt = add(known, decision.withdrawals());
         is_last = !has_learnt || count + 1 == kAttemptsMax;
     }
 }

@@ -2,9 +2,10 @@
 //
 // What should be done now? A list of passes over one Decision (decide.cc), each a file:
 //   nodes        those on which nothing runs join the pool they belong to, alone (node_moves)
-//   reserved     jobs whose promised GPUs are free start; void promises are dropped (promises)
-//   book         gangs that have waited long book, and what idles of it is kept (bookings)
-//   serve        jobs in queue order (serve): idle GPUs first (allocate); then room is made,
+//   reserved     jobs whose promised GPUs are free start; void reservations are dropped
+//   (reservations) reserve      gangs that have waited long reserve GPUs; unused ones are kept
+//   (backfill) serve        jobs in queue order (serve): idle GPUs first (allocate); then room is
+//   made,
 //                by moves (consolidation), as owners take back what was lent, and by priority
 //                (preemption).
 //                Profile berth does what helps a job when its turn comes, so an owner is served

@@ -9,21 +9,21 @@ void carry_out(cluster::Cluster& cluster, const model::Plan& plan, Reservations 
     const auto pool_of = [&](const auto& given) {
         return cluster::pool_of(cluster, cluster.job(given.job), given.tasks);
     };
-    for (const base::JobId job : plan.dropped) cluster.drop_hold(job);
+    for (const base::JobId job : plan.dropped) cluster.drop_reservation(job);
     for (const model::Pause& pause : plan.pauses) cluster.release(pause.job, pause.tasks);
     for (const model::Move& move : plan.moves) {
         cluster.release(move.job, cluster.job(move.job).ranks());
     }
     for (const model::Start& start : plan.starts) {
-        if (cluster.job(start.job).hold) cluster.drop_hold(start.job);
+        if (cluster.job(start.job).reservation) cluster.drop_reservation(start.job);
         cluster.place(start.job, pool_of(start), start.tasks);
     }
     if (reservations == Reservations::Ignored) return;
-    const auto hold = [&](const auto& given) {
-        cluster.hold(given.job, pool_of(given), given.tasks, given.deadline, given.rule);
+    const auto reserve = [&](const auto& given) {
+        cluster.reserve(given.job, pool_of(given), given.tasks, given.deadline, given.rule);
     };
-    for (const model::Reservation& reservation : plan.reservations) hold(reservation);
-    for (const model::Move& move : plan.moves) hold(move);
+    for (const model::Reservation& reservation : plan.reservations) reserve(reservation);
+    for (const model::Move& move : plan.moves) reserve(move);
 }
 
 }  // namespace berth::scheduling

@@ -80,7 +80,7 @@ TEST_CASE("an owner's job takes back lent GPUs: pause, hold, start, and resume b
     CHECK(world.job(susan2).last_pause->rule == Rule::Reclaim);
     CHECK(world.job(susan2).last_pause->beneficiary == joe->job);
     CHECK(world.state(joe->job) == JobState::Queued);
-    CHECK_FALSE(world.job(joe->job).hold.empty());
+    CHECK_FALSE(world.job(joe->job).reserved.empty());
     world.clock.advance(2s);
     world.exits(susan2, saved_and_left());
     CHECK(world.state(joe->job) == JobState::Starting);
@@ -134,9 +134,9 @@ TEST_CASE("a paused job that was promised GPUs gives the promise back") {
     const JobId victim = world.run("b", 4);
     const auto joe = world.submit(World::job_of("a", 4));
     world.step();
-    REQUIRE_FALSE(world.job(joe->job).hold.empty());
+    REQUIRE_FALSE(world.job(joe->job).reserved.empty());
     REQUIRE(world.pause(joe->job));
-    CHECK(world.job(joe->job).hold.empty());
+    CHECK(world.job(joe->job).reserved.empty());
     world.exits(victim, saved_and_left());
     CHECK(world.state(joe->job) == JobState::Queued);
     CHECK(world.state(victim) == JobState::Starting);
@@ -177,11 +177,11 @@ TEST_CASE("a job that moves saves, leaves and restarts at its new place with its
     REQUIRE(world.state(one) == JobState::Pausing);
     CHECK(world.job(one).last_pause->rule == Rule::Consolidate);
     CHECK(world.job(one).last_pause->beneficiary == four->job);
-    const auto new_place = world.job(one).hold;
+    const auto new_place = world.job(one).reserved;
     REQUIRE(new_place.size() == 1);
     CHECK(new_place != old_place);
     world.restart();  // the log knows both promises
-    CHECK(world.job(one).hold == new_place);
+    CHECK(world.job(one).reserved == new_place);
     world.exits(one, saved_and_left());
     CHECK(world.job(one).tasks == new_place);
     REQUIRE(world.launcher->starts.size() == 2);

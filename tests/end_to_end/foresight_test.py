@@ -41,21 +41,22 @@ class Foresight(ServerCase):
         eventually(lambda: self.server.get(f"jobs/{job}/why")["reason"] == "QuotaHard")
         return job
 
-    def test_the_remedy_of_why_is_true(self):
+    def test_the_suggestion_of_why_is_true(self):
         job = self.waits_for_limit()
         text = self.out("why", "second")
         self.assertRegex(text, r"starts if +the limit of vision is raised to 6 GPUs\n")
         self.assertRegex(text, r"sum +4 held \+ 2 asked = 6, above the limit of 4\n")
-        remedy = json.loads(self.out("why", "second", "-o", "json"))["remedy"]
-        self.assertEqual((remedy["kind"], remedy["name"], remedy["gpus"]),
+        suggestion = json.loads(self.out("why", "second", "-o", "json"))["suggestion"]
+        self.assertEqual((suggestion["kind"], suggestion["name"], suggestion["gpus"]),
                          ("raise_limit", "vision", 6))
         shown = json.loads(self.out("show", str(job), "-o", "json"))
-        self.assertEqual(shown["verdict"]["remedy"], remedy)
+        self.assertEqual(shown["verdict"]["suggestion"], suggestion)
         self.assertEqual(shown["foresight"]["starts_if"],
                          "the limit of vision is raised to 6 GPUs")
-        # Lists leave remedies out: they take decisions of their own.
+        # Lists leave suggestions out: they take decisions of their own.
         listed = json.loads(self.out("ls", "-o", "json"))["items"]
-        self.assertIsNone([item for item in listed if item["id"] == job][0]["verdict"]["remedy"])
+        (verdict,) = [item["verdict"] for item in listed if item["id"] == job]
+        self.assertIsNone(verdict["suggestion"])
         self.out("project", "set", "vision", "--limit", "6")
         self.server.wait_for_state(job, "running")
 

@@ -338,8 +338,8 @@ class Text(fixture.TreeTest):
         self.write("src/model/job.cc", "int hunt;  // in all likeness\n")
         self.write("src/cluster/job.cc", 'int hunter;  // a hunt\nconst char* a = "hunt";\n')
         self.assert_passes(self.check("check-text"))
-        self.write("src/cluster/job.cc", "int hunt;\n")
-        self.assert_stops(self.check("check-text"), "src/cluster/job.cc:1: \"hunt\"")
+        self.write("src/cluster/job.cc", "// a comment\n\nint hunt;\n")
+        self.assert_stops(self.check("check-text"), "src/cluster/job.cc:3: \"hunt\"")
         self.write("src/cluster/job.cc", "Likeness a;\n")
         self.assert_stops(self.check("check-text"), "src/cluster/job.cc:1: \"Likeness\"")
 

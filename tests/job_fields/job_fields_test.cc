@@ -16,7 +16,7 @@
 #include "control/admission.h"
 #include "model/limits.h"
 #include "scenario/fields.h"
-#include "scheduling/explain/job_class.h"
+#include "scheduling/explain/verdict_class.h"
 
 using namespace berth;
 using model::JobField;
@@ -258,10 +258,10 @@ TEST_CASE("jobs that differ in a field that decisions ask for are of two classes
         cluster::Cluster cluster = small_cluster();
         cluster.add_job({1}, small_job(), {});
         cluster.add_job({2}, other, {});
-        const auto class_of = [&](std::int64_t id) {
-            return scheduling::class_of(cluster, cluster.job({id}), {});
+        const auto verdict_class_of = [&](std::int64_t id) {
+            return scheduling::verdict_class_of(cluster, cluster.job({id}), {});
         };
-        CHECK(class_of(1) != class_of(2));
+        CHECK(verdict_class_of(1) != verdict_class_of(2));
     });
 }
 

@@ -64,8 +64,8 @@ TEST_CASE("a Job that is scaled up while it runs grows into what nobody waits fo
     scene.pass(4);
     CHECK(scene.bound("ml/train") == 2);
     CHECK(scene.waits_with("ml/train") ==
-          "2 of its 4 pods run; for one more: asks 2 GPUs; 0 of 8 idle, and nobody may be paused "
-          "for it");
+          "2 of its 4 pods run; for one more: asks 2 GPUs; 0 of 8 idle, and no running "
+          "job may be preempted for it");
     scene.remove("jobs", "ml/other");
     scene.pass(4);
     CHECK(scene.bound("ml/train") == 4);

@@ -96,32 +96,32 @@ class Replay {
         // Whoever is paused loses an older promise at that very moment or before anything else;
         // the plan does not say which, so how few are paused is not asked then.
         for (const auto& pause : plan_.pauses) {
-            is_sequence_known_ &= !cluster_.job(pause.job).hold.has_value();
+            is_sequence_known_ &= !cluster_.job(pause.job).reservation.has_value();
         }
         // While a gang books, the plan does not say what was kept from whom at which moment.
         is_sequence_known_ &= std::ranges::none_of(cluster_.jobs(), [&](const auto& entry) {
             const Job& job = entry.second;
-            return policy_.bookings_max > 0 && job.active == 0 && job.is_waiting() &&
-                   job.waiting_since + policy_.booking_after <= now_ &&
+            return policy_.backfill_max > 0 && job.active == 0 && job.is_waiting() &&
+                   job.waiting_since + policy_.backfill_after <= now_ &&
                    cluster_.shape(job.shape).request.gpus * job.ask() > 1;
         });
         for (const JobId job : plan_.dropped) {
             if (drops == Drops::WithPause && is_paused(job)) continue;
-            if (!cluster_.job(job).hold) {
+            if (!cluster_.job(job).reservation) {
                 report("a hold is dropped that " + name(job) + " does not have");
             } else {
-                cluster_.drop_hold(job);
+                cluster_.drop_reservation(job);
             }
         }
         for (const auto& start : plan_.starts) {
             if (start.rule != Rule::Hold) continue;
-            if (!cluster_.job(start.job).hold ||
-                cluster_.job(start.job).hold->tasks != start.tasks) {
+            if (!cluster_.job(start.job).reservation ||
+                cluster_.job(start.job).reservation->tasks != start.tasks) {
                 report("I6: " + name(start.job) + " starts on a promise it does not have");
                 continue;
             }
             if (cluster_.job(start.job).active == 0) honoured_.insert(start.job);
-            cluster_.drop_hold(start.job);
+            cluster_.drop_reservation(start.job);
             cluster_.place(start.job, pool_of(start.tasks), start.tasks);
             winners_.insert(start.job);
         }
@@ -133,7 +133,7 @@ class Replay {
     }
 
     void release(const model::Pause& pause) {
-        if (cluster_.job(pause.job).hold) cluster_.drop_hold(pause.job);
+        if (cluster_.job(pause.job).reservation) cluster_.drop_reservation(pause.job);
         cluster_.release(pause.job, pause.tasks);
     }
 
@@ -193,7 +193,7 @@ class Replay {
     // R13: what is required is kept, what is preferred is left only where there is no room.
     void check_together(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
         // Who is frozen goes on where its processes are, whatever its node says it stands in now.
-        if (job.stay.node.is_valid()) return;
+        if (job.pinned.node.is_valid()) return;
         const model::TopologyRequest& topology = cluster_.shape(job.shape).topology;
         std::set<base::NodeId> nodes;
         for (const auto& task : tasks) nodes.insert(task.node);
@@ -241,7 +241,7 @@ class Replay {
         }
         winners_.insert(job.id);
         gained_.insert(job.project);
-        cluster_.hold(job.id, pool, reservation.tasks, {}, reservation.rule);
+        cluster_.reserve(job.id, pool, reservation.tasks, {}, reservation.rule);
         for (const auto& move : plan_.moves) {
             if (move.rule == Rule::Consolidate && move.beneficiary == job.id) arrive(move);
         }
@@ -272,7 +272,7 @@ class Replay {
         check_places(job, move.tasks);
         if (job.active > 0) report("I2: " + name(job.id) + " moves only in part");
         if (!job.may_run) report(name(job.id) + " moves although it may not run there");
-        cluster_.hold(job.id, pool_of(move.tasks), move.tasks, {}, move.rule);
+        cluster_.reserve(job.id, pool_of(move.tasks), move.tasks, {}, move.rule);
     }
 
     // R5: who moves, at which price, and nobody who is not in the way.
@@ -292,10 +292,11 @@ class Replay {
         std::vector<JudgedPiece> taken;
         std::int64_t cost = 0;
         for (const model::Pause& pause : leaving) {
-            const Job& mover = cluster_.job(pause.job);
-            if (!mover.preemptible) report("R5: " + name(mover.id) + " cannot be moved");
-            JudgedPiece piece{mover.id, mover.project, mover.precedence(), {}, 0, 0, true};
-            for (const auto& task : mover.placed) piece.tasks.push_back(task.place);
+            const Job& migration = cluster_.job(pause.job);
+            if (!migration.preemptible) report("R5: " + name(migration.id) + " cannot be moved");
+            JudgedPiece piece{migration.id, migration.project, migration.priority_key(), {}, 0, 0,
+                              true};
+            for (const auto& task : migration.placed) piece.tasks.push_back(task.place);
             taken.push_back(std::move(piece));
             cost += pause.cost.unsaved_gpu_ms + pause.cost.restart_gpu_ms;
             planned_waste_[pool] += pause.cost.unsaved_gpu_ms;
@@ -481,7 +482,8 @@ class Replay {
                 const Want want = judge.want(job, rule);
                 if (!judge.may_ask(room, want) || judge.is_delayed(want)) continue;
                 if (judge.is_out_of_budget(room, want, 0)) continue;
-                // It needs nobody to leave: what keeps it is a booking, or I10 finds it.
+                // It needs nobody to leave: what keeps it is a backfill reservation, or I10 finds
+                // it.
                 if (judge.fits(room, want)) continue;
                 ++stats_.refusals_proved;
                 if (!has_legal_set(judge, room, want)) continue;

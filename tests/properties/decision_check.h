@@ -23,7 +23,7 @@ struct DecisionStats {
     std::int64_t decisions = 0;
     std::int64_t starts = 0;
     std::int64_t moves = 0;
-    std::int64_t bookings = 0;
+    std::int64_t backfill = 0;
     std::int64_t pausing = 0;            // decisions that pause somebody for another
     std::int64_t node_moves = 0;         // nodes that joined another pool
     std::int64_t evictions = 0;          // beneficiaries somebody was paused for

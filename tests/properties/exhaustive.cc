@@ -262,7 +262,7 @@ class Exhaustion {
         }
         for (const bool classic : {false, true}) {
             model::Policy policy = classic ? model::classic_policy() : model::berth_policy();
-            policy.bookings_max = 0;  // they are for starvation.cc and properties.cc
+            policy.backfill_max = 0;  // they are for starvation.cc and properties.cc
             const auto found = live(*state, policy);
             if (!found.empty()) fail(description, found);
         }

@@ -24,10 +24,11 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
         for (const auto& [id, job] : state.cluster.jobs()) {
             const auto pools = state.cluster.pools_wanted(job);
             if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
-            // A booked gang's own project leaves it its share.
-            const bool leaves_share = std::ranges::any_of(plan.bookings, [&](const auto& booking) {
-                return state.cluster.job(booking.job).project == job.project;
-            });
+            // A reserved gang's own project leaves it its share.
+            const bool leaves_share =
+                std::ranges::any_of(plan.backfill, [&](const auto& backfill_reservation) {
+                    return state.cluster.job(backfill_reservation.job).project == job.project;
+                });
             if (leaves_share) continue;
             if (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)) continue;
             const Want want = judge.want(job, Rule::Allocate);

@@ -213,15 +213,16 @@ Room Judge::room(cluster::View view) const {
         }
     };
     for (const auto& [id, job] : cluster_.jobs()) {
-        const cluster::Stay stay = job.kept();
-        if (stay.node.is_valid()) room.nodes[stay.node.index()].memory -= stay.memory();
+        const cluster::Pinned pinned = job.pinned_apart();
+        if (pinned.node.is_valid()) room.nodes[pinned.node.index()].memory -= pinned.memory();
         const model::TaskRequest& request = cluster_.shape(job.shape).request;
         for (const auto& task : job.placed) {
             Room& where = task.is_releasing ? leaving : room;
             leave(where, request, task.place, task.is_releasing ? +1 : -1);
             if (!task.is_releasing) credit(job, task.place);
         }
-        for (const auto& task : job.hold ? job.hold->tasks : std::vector<model::TaskPlacement>{}) {
+        for (const auto& task :
+             job.reservation ? job.reservation->tasks : std::vector<model::TaskPlacement>{}) {
             leave(promised, request, task, +1);
             credit(job, task);
         }
@@ -235,9 +236,8 @@ Room Judge::room(cluster::View view) const {
             const Part& gone = leaving.nodes[i].gpus[gpu];
             const Part& kept = promised.nodes[i].gpus[gpu];
             Part& free = room.nodes[i].gpus[gpu];
-            free.compute =
-                std::max<std::int64_t>(free.compute - less(gone.compute, kept.compute), 0);
-            free.memory = std::max<std::int64_t>(free.memory - less(gone.memory, kept.memory), 0);
+            free.compute = std::max(free.compute - less(gone.compute, kept.compute), {});
+            free.memory = std::max(free.memory - less(gone.memory, kept.memory), {});
         }
         room.nodes[i].cpu -= less(leaving.nodes[i].cpu, promised.nodes[i].cpu);
         room.nodes[i].memory -= less(leaving.nodes[i].memory, promised.nodes[i].memory);
@@ -317,8 +317,8 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     if (state.pool != pool_ || !state.is_ready) return 0;
     if (!cluster_.allows(want.job->shape, state.kind)) return 0;
     // Who is frozen goes on where its processes are, and their memory is its own.
-    const cluster::Stay& stay = want.job->stay;
-    if (stay.node.is_valid() && stay.node != id) return 0;
+    const cluster::Pinned& pinned = want.job->pinned;
+    if (pinned.node.is_valid() && pinned.node != id) return 0;
     const int each = cluster_.shape(want.job->shape).request.gpus;
     const model::TaskRequest& request = cluster_.shape(want.job->shape).request;
     const auto part = rule_part(request, cluster_.description(id));
@@ -329,7 +329,7 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     for (std::int64_t k = 1; k <= want.tasks; ++k) {
         std::int64_t parts = 0;
         for (const Part& free : gpus) parts += std::min(how_many(free, *part), k);
-        const std::int64_t host_memory = node.memory + want.job->kept().memory();
+        const std::int64_t host_memory = node.memory + want.job->pinned_apart().memory();
         if (parts < k * each || cpu * k > node.cpu || memory * k > host_memory) break;
         if (!has_enough(node.resources, request, k)) break;
         count = k;
@@ -437,7 +437,7 @@ bool Judge::may_ask(const Room& room, const Want& want) const {
 namespace {
 
 // Who runs whole and wants more takes nothing from anybody for having had little.
-cluster::Precedence precedence_of(const cluster::Job& job) {
+cluster::PriorityKey priority_key_of(const cluster::Job& job) {
     const bool only_grows = job.active > 0 && job.lacking == 0;
     return {job.priority, only_grows ? ordering::kLastRank : job.rank};
 }
@@ -450,7 +450,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
         if (!job.preemptible || job.active == 0 || job.pool != pool_) continue;
         const bool is_own = job.project == want.job->project;
         if (want.rule == model::Rule::Preempt
-                ? !is_own || job.precedence() >= precedence_of(*want.job)
+                ? !is_own || job.priority_key() >= priority_key_of(*want.job)
                 : is_own)
             continue;
         const bool keeps_core = is_protected(want, job);
@@ -477,7 +477,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
             if (is_core) next = running.rbegin();
             if ((is_core || stops_all) && keeps_core) break;
             std::int64_t held = 0;
-            JudgedPiece piece{id, job.project, job.precedence(), {}, 0, 0, is_core};
+            JudgedPiece piece{id, job.project, job.priority_key(), {}, 0, 0, is_core};
             do {
                 piece.tasks.push_back(next->second);
                 piece.gpus += counted(piece.tasks.back());
@@ -584,9 +584,9 @@ std::optional<Price> Judge::cheapest(const Room& before, const Want& want,
 }
 
 Room without_kept(Room room, const model::Plan& plan, JobId job) {
-    for (const model::Booking& booking : plan.bookings) {
-        if (booking.job == job) continue;
-        for (const auto& task : booking.kept) {
+    for (const model::BackfillReservation& backfill_reservation : plan.backfill) {
+        if (backfill_reservation.job == job) continue;
+        for (const auto& task : backfill_reservation.kept) {
             auto& gpus = room.nodes[task.node.index()].gpus;
             for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
                 if ((task.gpu_mask >> gpu & 1) != 0) gpus[gpu] = {};

@@ -44,7 +44,7 @@ struct Want {
 struct JudgedPiece {
     JobId job;
     ProjectId project;
-    cluster::Precedence precedence;
+    cluster::PriorityKey priority_key;
     std::vector<model::TaskPlacement> tasks;
     std::int64_t gpus = 0;  // milli
     std::int64_t cost = 0;  // lost work, milliseconds of one GPU

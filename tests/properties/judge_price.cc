@@ -17,7 +17,7 @@ std::int64_t Judge::cheapest_below(const std::vector<JudgedPiece>& all,
                                    const JudgedPiece& piece) const {
     std::optional<std::int64_t> below;
     for (const JudgedPiece& other : all) {
-        if (other.project != piece.project || other.precedence >= piece.precedence) continue;
+        if (other.project != piece.project || other.priority_key >= piece.priority_key) continue;
         if (fresh_.contains(other.job) || other.is_kept) continue;
         below = std::min(below.value_or(other.cost), other.cost);
     }
@@ -65,7 +65,7 @@ Judge::Comebacks Judge::comebacks(const Room& before, const Want& want) const {
     return found;
 }
 
-// Lost work, with that which a victim destroys by coming back (scheduling/room/unit_prices.h).
+// Lost work, with that which a victim destroys by coming back (scheduling/victims/unit_prices.h).
 Price Judge::price(const std::vector<JudgedPiece>& taken, const std::vector<JudgedPiece>& all,
                    const Comebacks& comebacks) const {
     Price price;

@@ -59,7 +59,8 @@ class NodeMoves {
             };
             const bool is_placed =
                 std::ranges::any_of(job.placed, is_there, &cluster::PlacedTask::place);
-            const bool is_promised = job.hold && std::ranges::any_of(job.hold->tasks, is_there);
+            const bool is_promised =
+                job.reservation && std::ranges::any_of(job.reservation->tasks, is_there);
             if (is_placed || is_promised) {
                 report(", but job " + std::to_string(id.value) + " is on " + name);
             }

@@ -51,7 +51,7 @@ std::int64_t held_milli(const Job& job) {
 
 // Before: greater priority, then smaller rank; a job that runs whole and only grows comes last.
 std::pair<int, std::int64_t> order_in_line(const Job& job) {
-    return {-job.priority, job.stage() > 0 ? INT64_MAX : job.rank.value};
+    return {-job.priority, job.gang_phase() > 0 ? INT64_MAX : job.rank.value};
 }
 std::pair<int, std::int64_t> order_of_running(const Job& job) {
     return {-job.priority, job.rank.value};
@@ -226,14 +226,14 @@ class Audit {
             if (other.project != job.project) continue;
             const auto wanted = state_.cluster.pools_wanted(other);
             const auto named = state_.cluster.pools_of(other);
-            const bool is_there = other.placed.empty() && !other.hold
+            const bool is_there = other.placed.empty() && !other.reservation
                                       ? other.is_waiting() && std::ranges::count(named, pool) > 0
                                       : other.pool == pool;
             if (other.priority > job.priority && is_there) ++higher;
             if (other.is_waiting() && std::ranges::find(wanted, pool) != wanted.end()) {
                 ++waiting;
                 const auto key = [](const Job& of) {
-                    return std::tuple(order_in_line(of), of.stage(), of.created, of.id);
+                    return std::tuple(order_in_line(of), of.gang_phase(), of.created, of.id);
                 };
                 if (key(other) < key(job)) ++ahead;
             }
@@ -243,7 +243,7 @@ class Audit {
                 held += held_milli(other);
             }
             const auto last_key = [](const Job& of) {
-                return std::tuple(order_of_running(of), of.stage(), of.created, of.id);
+                return std::tuple(order_of_running(of), of.gang_phase(), of.created, of.id);
             };
             const bool is_candidate = other.preemptible && other.active > 0;
             if (is_candidate && (last == nullptr || last_key(*last) < last_key(other)))

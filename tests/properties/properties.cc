@@ -118,7 +118,7 @@ class Life {
             check_remembered(plan);
             add(proof::check_decision(before, stage_.policy(), stage_.now(), plan, after, stats_));
             is_empty_ = plan.is_empty();
-            stats_.bookings += std::ssize(plan.bookings);
+            stats_.backfill += std::ssize(plan.backfill);
             stats_.pausing += pauses_somebody(plan);
             plan_ = plan;
             check_paused_back(before, plan);
@@ -205,7 +205,7 @@ class Life {
             const auto shares = proof::rule_shares(cluster, pool, stage_.policy(), stage_.now());
             // It may have started in this plan, and be promised more tasks than it started with.
             const base::MilliGpu amount =
-                cluster.most(job.shape, pool) * static_cast<int>(held.tasks.size());
+                cluster.most_gpus(job.shape, pool) * static_cast<int>(held.tasks.size());
             const auto gained = cluster.claim(pool, job.project).usage.allocated + amount;
             const bool crosses = gained.value > shares.fair[job.project.index()];
             if (held.rule != model::Rule::Reclaim || !crosses) continue;
@@ -392,7 +392,7 @@ class Run {
         for (const auto& [kind, count] : kinds_) std::cout << kind << ' ' << count << '\n';
         std::cout << options_.seeds << " seeds, " << files_ << " scenarios, " << stats_.decisions
                   << " decisions, " << stats_.pausing << " of them pause somebody, "
-                  << stats_.starts << " starts, " << stats_.moves << " moves, " << stats_.bookings
+                  << stats_.starts << " starts, " << stats_.moves << " moves, " << stats_.backfill
                   << " bookings, " << stats_.node_moves << " nodes to other pools, "
                   << stats_.evictions << " evictions (" << stats_.sets_tried
                   << " against all other sets), " << stats_.refusals_proved << " refusals proved, "

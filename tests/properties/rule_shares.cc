@@ -71,8 +71,8 @@ class Division {
         for (const auto& task : job.placed) {
             if (!task.is_releasing) add(task.place);
         }
-        if (job.hold) {
-            for (const auto& place : job.hold->tasks) add(place);
+        if (job.reservation) {
+            for (const auto& place : job.reservation->tasks) add(place);
         }
         const bool is_here = tasks > 0 && job.pool == pool_;
         const auto pools = cluster_.pools_of(job);
@@ -80,7 +80,7 @@ class Division {
         if (is_here) request_[job.project.index()] += held;
         if (job.may_run && (is_here || may_come)) {
             // Who is frozen comes back as it was.
-            const int most = job.stay.node.is_valid() ? int(job.stay.tasks) : job.tasks_max;
+            const int most = job.pinned.node.is_valid() ? int(job.pinned.tasks) : job.tasks_max;
             request_[job.project.index()] +=
                 cluster_.demand(job.shape, pool_).value * (most - tasks);
         }

@@ -28,7 +28,7 @@ bool are_whole(const model::JobRecord& record, IsLeaving&& is_leaving) {
     for (const auto& task : record.tasks) {
         if (!is_leaving(task.task)) ++active[group(task.task)], ++held[group(task.task)];
     }
-    for (const auto& task : record.hold) ++held[group(task.task)];
+    for (const auto& task : record.reserved) ++held[group(task.task)];
     const auto is_whole = [&](const std::vector<int>& count) {
         const bool is_empty = std::ranges::all_of(count, [](int tasks) { return tasks == 0; });
         for (std::size_t i = 0; i < groups.size() && !is_empty; ++i) {
@@ -65,7 +65,7 @@ void check_resources(const lifecycle::State& state, std::vector<std::string>& fo
             give_back(left[task.node][0], record.spec.request, -1);
             give_back(left[task.node][1], record.spec.request, leaves ? 0 : -1);
         }
-        for (const auto& task : record.hold) {
+        for (const auto& task : record.reserved) {
             give_back(left[task.node][1], record.spec.request, -1);
         }
     }
@@ -108,20 +108,20 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
             add(task, is_leaving(task.task) ? &Sum::leaving : &Sum::used);
             active += is_leaving(task.task) ? 0 : 1;
             // A job that moves restarts with the ranks that leave.
-            if (!is_leaving(task.task) || record.hold.empty()) ranks.insert(task.task);
+            if (!is_leaving(task.task) || record.reserved.empty()) ranks.insert(task.task);
         }
-        for (const auto& task : record.hold) {
+        for (const auto& task : record.reserved) {
             add(task, &Sum::promised);
             ranks.insert(task.task);
         }
-        const int held = active + static_cast<int>(record.hold.size());
+        const int held = active + static_cast<int>(record.reserved.size());
         if (!are_whole(record, is_leaving) || held > record.spec.tasks_max) {
             found.push_back("I2: job " + std::to_string(id.value) + " has " +
                             std::to_string(active) + " tasks and " +
-                            std::to_string(record.hold.size()) + " promised");
+                            std::to_string(record.reserved.size()) + " promised");
         }
-        const auto leaving = record.hold.empty() ? 0 : record.releasing.size();
-        if (ranks.size() != record.tasks.size() - leaving + record.hold.size()) {
+        const auto leaving = record.reserved.empty() ? 0 : record.releasing.size();
+        if (ranks.size() != record.tasks.size() - leaving + record.reserved.size()) {
             found.push_back("I2: two tasks of job " + std::to_string(id.value) + " have one rank");
         }
     }

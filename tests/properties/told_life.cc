@@ -19,7 +19,7 @@ constexpr model::Duration kWokenWithin{INT64_C(24) * 3600 * 1000};
 
 // Verbs that ask for a plan, and verbs that ask for words about one.
 const std::set<std::string, std::less<>> kDecides{"decide", "plan"};
-const std::set<std::string, std::less<>> kExplains{"why", "when", "remedy", "account"};
+const std::set<std::string, std::less<>> kExplains{"why", "when", "suggestion", "account"};
 
 class Teller {
   public:
@@ -61,8 +61,9 @@ class Teller {
         for (const auto& held : plan.reservations) add(held.job, ranks(held));
         for (const auto& move : plan.moves) add(move.job, ranks(move) + cost(move));
         for (const auto& pause : plan.pauses) add(pause.job, cost(pause));
-        for (const auto& booking : plan.bookings) {
-            add(booking.job, " is in " + std::to_string(booking.unknown) + " unknown ways");
+        for (const auto& backfill_reservation : plan.backfill) {
+            add(backfill_reservation.job,
+                " is in " + std::to_string(backfill_reservation.unknown) + " unknown ways");
         }
         if (!plan.next_wakeup) return;
         lines.push_back("# wakes in " + std::to_string((*plan.next_wakeup - stage_.now()).count()) +

@@ -17,7 +17,7 @@ namespace berth::proof {
 struct Told {
     std::string line;
     std::vector<std::string> plan;      // "> start p0/j1 n0:0", "# wakes in 5000ms"
-    std::vector<std::string> verdicts;  // "> wait p0/j2 ...", and answers of why, when, remedy
+    std::vector<std::string> verdicts;  // "> wait p0/j2 ...", and answers of why, when, suggestion
 
     bool operator==(const Told&) const = default;
 };

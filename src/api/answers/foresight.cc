@@ -114,7 +114,7 @@ void ForesightDesk::estimate(Views jobs, std::function<void(Views)> done) {
 void ForesightDesk::add_known(codec::JobView& job) const {
     const auto found = known_.find(job.id);
     if (found == known_.end()) return;
-    job.verdict->remedy = found->second.remedy;
+    job.verdict->suggestion = found->second.suggestion;
     job.foresight = {{}, found->second.estimate};
     if (job.order && !found->second.is_bound_true) job.order->due.reset();
 }
@@ -141,9 +141,9 @@ void ForesightDesk::complete(codec::JobView job, std::function<void(codec::JobVi
         }
     };
     const auto then = [this, asked, view, done] {
-        const Known found{asked->outlook.remedy, asked->outlook.estimate, asked->is_bound_true};
+        const Known found{asked->outlook.suggestion, asked->outlook.estimate, asked->is_bound_true};
         if (asked->sequence == sequence_) known_.insert_or_assign(view->id, found);
-        view->verdict->remedy = found.remedy;
+        view->verdict->suggestion = found.suggestion;
         view->foresight = {{}, found.estimate};
         if (view->order && !found.is_bound_true) view->order->due.reset();
         done(std::move(*view));

@@ -2,7 +2,7 @@
 //
 // What is known of waiting jobs beyond why they wait: what would start them and when they will
 // start. Both take decisions on copies of the cluster: they are made on demand, on another thread,
-// remembered until the next event, and bounded (scheduling/explain/remedy.h, forecast.h).
+// remembered until the next event, and bounded (scheduling/explain/suggestion.h, forecast.h).
 #pragma once
 
 #include <functional>
@@ -43,13 +43,13 @@ class ForesightDesk {
     // Adds estimates to those that have a verdict: one forecast for all. `done` is called at once
     // or later, with what could be found out.
     void estimate(Views jobs, std::function<void(Views)> done);
-    // Of one job, more precisely, and its remedy.
+    // Of one job, more precisely, and its suggestion.
     void complete(codec::JobView job, std::function<void(codec::JobView)> done);
 
   private:
     struct Question;
     struct Known {
-        std::optional<model::Remedy> remedy;
+        std::optional<model::Suggestion> suggestion;
         model::StartEstimate estimate;
         bool is_bound_true = true;  // of its wait
     };

@@ -59,24 +59,24 @@ base::Result<std::vector<model::JobState>> parse_states(std::string_view text) {
 struct Rank {
     bool is_others = false;
     int standing = 0;  // holds GPUs, is promised some, is in line, or waits for a person
-    cluster::Precedence precedence;
-    int stage = 0;
+    cluster::PriorityKey priority_key;
+    int gang_phase = 0;
     model::TimePoint created;
     model::JobId id;
 
     bool operator<(const Rank& other) const {
-        return std::tie(is_others, standing, other.precedence, stage, created, id) <
-               std::tie(other.is_others, other.standing, precedence, other.stage, other.created,
-                        other.id);
+        return std::tie(is_others, standing, other.priority_key, gang_phase, created, id) <
+               std::tie(other.is_others, other.standing, priority_key, other.gang_phase,
+                        other.created, other.id);
     }
 };
 
 Rank rank_of(const cluster::Job& job, const model::JobRecord& record, const std::string& user) {
     Rank rank{record.user != user, 0, {}, 0, record.created, record.id};
     if (!record.tasks.empty()) return rank;
-    rank.standing = job.hold ? 1 : job.is_waiting() ? 2 : 3;
-    rank.precedence = job.precedence_in_line();
-    rank.stage = job.stage();
+    rank.standing = job.reservation ? 1 : job.is_waiting() ? 2 : 3;
+    rank.priority_key = job.queue_priority();
+    rank.gang_phase = job.gang_phase();
     return rank;
 }
 

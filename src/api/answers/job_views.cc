@@ -8,7 +8,7 @@
 #include "codec/text/json_writer.h"
 #include "codec/words/words.h"
 #include "scheduling/explain/explain.h"
-#include "scheduling/explain/remedy.h"
+#include "scheduling/explain/suggestion.h"
 
 namespace berth::api {
 namespace {
@@ -95,10 +95,10 @@ base::Result<model::JobRecord> record_of(Site& site, model::JobId job) {
 void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done) {
     view.order = site.controller.order_account(view.id);
     site.foresight.complete(std::move(view), [&site, done](codec::JobView complete) {
-        if (complete.foresight && complete.verdict->remedy) {
+        if (complete.foresight && complete.verdict->suggestion) {
             const codec::NameSource source = names(site);
             complete.foresight->starts_if =
-                scheduling::remedy_text(*complete.verdict->remedy, [&](model::JobId other) {
+                scheduling::suggestion_text(*complete.verdict->suggestion, [&](model::JobId other) {
                     return std::to_string(other.value) + " " + source.job(other);
                 });
         }

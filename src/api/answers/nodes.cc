@@ -58,7 +58,7 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
         view.shares_kept_by = site.shares_kept_by(view.name);
         view.pool = state.cluster.pool(state.cluster.nodes()[i].pool).name;
         view.labelled_pool = state.cluster.pool(state.cluster.labelled(id)).name;
-        const bool strays = state.cluster.membership().strays.contains(id);
+        const bool strays = state.cluster.membership().misplaced.contains(id);
         if (strays) view.joins = state.cluster.pool(state.cluster.belongs_to(id)).name;
         for (int index = 0; index < view.gpus; ++index) {
             codec::GpuView gpu;
@@ -122,7 +122,7 @@ base::Result<model::Node> changed(model::Node node, const std::string& body) {
 // What keeps the node from being where it belongs now.
 std::vector<std::string> notes_on(Site& site, model::NodeId node) {
     const cluster::Cluster& cluster = site.controller.state().cluster;
-    if (!cluster.membership().strays.contains(node)) return {};
+    if (!cluster.membership().misplaced.contains(node)) return {};
     std::string text = "it joins pool " + cluster.pool(cluster.belongs_to(node)).name +
                        " once it is empty, and takes no more work until then";
     const auto& jobs = cluster.jobs_on(node);

@@ -55,7 +55,7 @@ setup::InstallOptions options_of(const cli::Arguments& arguments) {
 void print_line(std::string_view line) { cli::print(std::string(line) + "\n"); }
 
 // What helps, beside the words of the error.
-std::string remedy_of(const base::Error& error, std::string_view again) {
+std::string suggestion_of(const base::Error& error, std::string_view again) {
     if (error.code == base::ErrorCode::Forbidden) return "ask an administrator of the cluster";
     if (error.code == base::ErrorCode::Timeout) return std::string(again);
     return {};
@@ -70,7 +70,7 @@ int run_install(cli::Context& context, const cli::Arguments& arguments) {
     if (!done) {
         return cli::report(
             context,
-            cli::Failure::from(done.error(), remedy_of(done.error(), "berth kube install")));
+            cli::Failure::from(done.error(), suggestion_of(done.error(), "berth kube install")));
     }
     cli::print("installed; next: kubectl label namespace NAME berth.dev/project=PROJECT\n");
     return cli::kDone;
@@ -99,7 +99,7 @@ int run_uninstall(cli::Context& context, const cli::Arguments& arguments) {
             cli::Failure::from(done.error(),
                                has_to_say ? "berth kube uninstall --keep-projects, or "
                                             "--delete-projects"
-                                          : remedy_of(done.error(), "berth kube uninstall")));
+                                          : suggestion_of(done.error(), "berth kube uninstall")));
     }
     cli::print("uninstalled; running pods go on\n");
     return cli::kDone;

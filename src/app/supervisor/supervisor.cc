@@ -31,7 +31,7 @@ constexpr std::int64_t kReattachWaitMs = 5'000;
 constexpr std::int64_t kRoomWaitMs = 500;
 constexpr std::int64_t kGangGraceMs = 5'000;
 // A job that still writes its checkpoint at the end of its grace gets a little more, step by step.
-// The sum is less than what promises to others allow for (model::Policy::hold).
+// The sum is less than what promises to others allow for (model::Policy::reservation_hold).
 constexpr std::int64_t kMoreTimeStepMs = 1'000;
 constexpr std::int64_t kMoreTimeMaxMs = 20'000;
 // What a task leaves running may still be copying its last output, as `> >(tee log)` does.

@@ -103,18 +103,18 @@ Table reservations_of(const State& state, const model::Plan& plan) {
     return table;
 }
 
-Table bookings_of(const State& state, const model::Plan& plan) {
+Table backfill_of(const State& state, const model::Plan& plan) {
     Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
                  {.title = "WILL START ON", .worth = 2, .width_min = 13},
                  {.title = "IN", .align = Align::Right},
                  {.title = "KEPT IDLE", .worth = 2, .width_min = 10}});
-    for (const model::Booking& booking : plan.bookings) {
-        table.add_row({scenario::name_of(state, booking.job),
-                       codec::gpu_summary(state.jobs.at(booking.job).spec),
-                       scenario::places(state.cluster, booking.tasks),
-                       age(std::max(booking.start - state.time, model::Duration{0})),
-                       scenario::places(state.cluster, booking.kept)});
+    for (const model::BackfillReservation& backfill_reservation : plan.backfill) {
+        table.add_row({scenario::name_of(state, backfill_reservation.job),
+                       codec::gpu_summary(state.jobs.at(backfill_reservation.job).spec),
+                       scenario::places(state.cluster, backfill_reservation.tasks),
+                       age(std::max(backfill_reservation.start - state.time, model::Duration{0})),
+                       scenario::places(state.cluster, backfill_reservation.kept)});
     }
     return table;
 }
@@ -162,7 +162,7 @@ std::string plan_report(const State& state, const model::Plan& plan,
         section("ask to save and pause", pauses_of(state, plan), style) +
         section("ask to save and move", moves_of(state, plan), style) +
         section("start when these GPUs are free", reservations_of(state, plan), style);
-    text += section("start at a reserved time", bookings_of(state, plan), style);
+    text += section("start at a reserved time", backfill_of(state, plan), style);
     if (!plan.dropped.empty()) {
         text += style.paint(Tone::Faint, "no longer reserved for") + "\n" +
                 printable(names_of(state, plan.dropped)) + "\n\n";

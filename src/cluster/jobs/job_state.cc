@@ -34,7 +34,7 @@ int Job::declared_minutes() const {
     return static_cast<int>(std::min<std::int64_t>((minutes + step - 1) / step * step, 1 << 30));
 }
 
-MilliGpu Job::held(Leaving leaving) const {
+MilliGpu Job::in_use(Leaving leaving) const {
     MilliGpu gpus{0};
     for (const PlacedTask& task : placed) {
         const bool counts = leaving == Leaving::Counted || !task.is_releasing;

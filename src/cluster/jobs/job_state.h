@@ -32,7 +32,7 @@ struct PlacedTask {
     bool is_releasing = false;
 };
 
-struct Hold {
+struct Reservation {
     std::vector<TaskPlacement> tasks;
     TimePoint deadline;
     model::Rule rule = model::Rule::Reclaim;
@@ -66,9 +66,9 @@ struct Job {
     int fresh_tasks = 0;  // placed since its last start
     model::JobKind kind = model::JobKind::Train;
     PoolId pool;  // where it runs or is promised to; else not valid
-    Stay stay;  // valid while it is frozen
+    Pinned pinned;  // valid while it is frozen
     std::vector<PlacedTask> placed;  // running or being released, by rank
-    std::optional<Hold> hold;
+    std::optional<Reservation> reservation;
     TimePoint waiting_since;          // last put in line: submitted, paused, lost or resumed
     TimePoint last_start;
     TimePoint last_saved;  // start or last checkpoint: work after it is unsaved
@@ -94,37 +94,37 @@ struct Job {
     // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
     int growth() const;
     // Tasks without which it does not go on: one that grows keeps what it has grown to.
-    int core() const {
+    int core_tasks() const {
         return elastic == model::Elastic::Grow ? std::max(active, tasks_min) : tasks_min;
     }
     // 0 below its minimum, 1 at it, 2 above (rule R3).
-    int stage() const { return is_below_minimum() ? 0 : active == core() ? 1 : 2; }
+    int gang_phase() const { return is_below_minimum() ? 0 : active == core_tasks() ? 1 : 2; }
     // It cannot work (rule R10).
     bool is_short() const { return active + companions > 0 && is_below_minimum(); }
-    Precedence precedence() const { return {priority, rank}; }
+    PriorityKey priority_key() const { return {priority, rank}; }
     // A job that runs whole and wants more goes after all that lack something, of any rank.
-    Precedence precedence_in_line() const {
-        return {priority, stage() > 0 ? ordering::kLastRank : rank};
+    PriorityKey queue_priority() const {
+        return {priority, gang_phase() > 0 ? ordering::kLastRank : rank};
     }
     // Frozen, it comes back with the tasks that it has, no more and no less.
-    int least_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_min; }
-    int most_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_max; }
+    int least_tasks() const { return pinned.node.is_valid() ? pinned.tasks : tasks_min; }
+    int most_tasks() const { return pinned.node.is_valid() ? pinned.tasks : tasks_max; }
     // Whose host memory is set aside for its processes: from its first task on that is its tasks'.
-    Stay kept() const { return placed.empty() ? stay : Stay{}; }
+    Pinned pinned_apart() const { return placed.empty() ? pinned : Pinned{}; }
     // In line for an allocation.
     bool is_waiting() const {
         const bool wants_more = active < most_tasks() || lacking_companions > 0;
-        return may_run && !hold && !is_releasing() && wants_more;
+        return may_run && !reservation && !is_releasing() && wants_more;
     }
     bool is_victim() const { return preemptible && active > 0; }
-    // Declared minutes of one run, so that lanes stay few: up to the next minute below an hour, the
-    // next quarter of an hour below a day, then the next hour. 0 = not declared.
+    // Declared minutes of one run, so that job classes stay few: up to the next minute below an
+    // hour, the next quarter of an hour below a day, then the next hour. 0 = not declared.
     int declared_minutes() const;
     Ranks ranks() const;  // of its placed tasks
     // What its tasks take of GPUs. Those that are asked to leave still hold theirs.
     enum class Leaving { Counted, Ignored };
-    MilliGpu held(Leaving leaving = Leaving::Counted) const;
-    Ranks free_ranks(int count) const;  // without a place, lowest first, at most so many
+    MilliGpu in_use(Leaving leaving = Leaving::Counted) const;
+    Ranks free_ranks(int count) const;  // without a place, lowest first, at most `count`
 };
 
 // As it is before it stands anywhere, but for its project and its shape.

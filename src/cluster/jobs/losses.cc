@@ -11,9 +11,9 @@ namespace {
 // What its minimum run protects, at least: nothing of one that is about to start anew.
 MilliGpu protected_part(const Job& job) {
     if (std::cmp_equal(job.fresh_tasks, job.placed.size())) return {0};
-    const MilliGpu held = job.held(Job::Leaving::Ignored);
-    if (job.elastic == model::Elastic::Restart || job.active <= job.core()) return held;
-    return {held.value / job.active * job.core()};
+    const MilliGpu in_use = job.in_use(Job::Leaving::Ignored);
+    if (job.elastic == model::Elastic::Restart || job.active <= job.core_tasks()) return in_use;
+    return {in_use.value / job.active * job.core_tasks()};
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ void LossBook::count(Losses& losses, const Shape& shape, const Job& job, int sig
         losses.protected_gpus += protected_part(job) * sign;
     }
     if (sign > 0 && (in_trial == InTrial::No || job.fresh_tasks > 0)) {
-        losses.largest = std::max(losses.largest, job.held(Job::Leaving::Ignored));
+        losses.largest = std::max(losses.largest, job.in_use(Job::Leaving::Ignored));
     }
     if (in_trial == InTrial::Yes) return;
     const LossKey key = loss_key(shape, job);

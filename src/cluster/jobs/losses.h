@@ -26,7 +26,7 @@ struct Losses {
 // How long a job is protected after a start where no project says: rule R11.
 struct MinimumRuns {
     model::Duration least{0};
-    int restarts = 0;  // but so many of its restart costs
+    int restarts = 0;  // but this many of its restart costs
 
     bool operator==(const MinimumRuns&) const = default;
 };

@@ -93,16 +93,16 @@ void PastUse::add(TimePoint from, TimePoint to, MilliGpu amount) {
 }
 
 void PastUse::change(TimePoint time, MilliGpu amount) {
-    const bool is_first = milli_gpu_ms.empty() && held == MilliGpu{0} && settled == TimePoint{};
+    const bool is_first = milli_gpu_ms.empty() && in_use == MilliGpu{0} && settled == TimePoint{};
     if (is_first) settled = began = time;
     began = std::min(began, time);
     if (time >= settled) {
-        add(settled, time, held);
+        add(settled, time, in_use);
         settled = time;
     } else {
         add(time, settled, amount);
     }
-    held += amount;
+    in_use += amount;
 }
 
 void PastUse::absorb(const PastUse& other) {
@@ -118,7 +118,7 @@ void PastUse::absorb(const PastUse& other) {
 
 std::int64_t PastUse::decayed(TimePoint now, Duration half_life) const {
     PastUse counted = *this;
-    counted.add(settled, std::max(now, settled), held);
+    counted.add(settled, std::max(now, settled), in_use);
     Wide sum = 0;
     for_each_weight(counted.first_period, now, half_life, [&](auto period, auto weight) {
         const auto at = static_cast<std::size_t>(period - counted.first_period);

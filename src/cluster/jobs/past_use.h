@@ -16,13 +16,13 @@ inline constexpr base::Duration kUsagePeriod{6 * 3600 * 1000};
 inline constexpr std::size_t kUsagePeriodsMax = 120;
 
 struct PastUse {
-    base::MilliGpu held{0};            // now, by tasks that run or are still leaving
+    base::MilliGpu in_use{0};            // now, by tasks that run or are still leaving
     base::TimePoint settled;           // up to when it is counted
     base::TimePoint began;             // of the first change ever
     std::int64_t first_period = 0;     // since the epoch
     std::vector<std::int64_t> milli_gpu_ms;  // of each period from then on
 
-    // So much more (or less) is held from `time` on. Changes may be told out of order.
+    // From `time` on `amount` more (or less) is in use. Changes may come out of order.
     void change(base::TimePoint time, base::MilliGpu amount);
     // What another has had counts as had here, too; that holds nothing any more.
     void absorb(const PastUse& other);

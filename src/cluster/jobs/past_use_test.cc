@@ -20,7 +20,7 @@ constexpr Duration kForEver{INT64_C(1) << 55};
 
 }  // namespace
 
-TEST_CASE("use is what was held times how long, whatever the order in which it is told") {
+TEST_CASE("use is what was held times how long, whatever the order in which it is reported") {
     base::Rng rng(7);
     for (int round = 0; round < 200; ++round) {
         struct Span {
@@ -45,7 +45,7 @@ TEST_CASE("use is what was held times how long, whatever the order in which it i
         const std::int64_t found = use.decayed(at_ms(now), kForEver);
         CHECK(found <= expected);
         CHECK(found >= expected - expected / 100'000 - 1);
-        CHECK(use.held == gpus(0));
+        CHECK(use.in_use == gpus(0));
     }
 }
 

@@ -24,7 +24,7 @@ JobSnapshot standing(const Cluster& cluster, const Job& job, TimePoint now) {
             .waits = job.may_run && job.placed.empty(),
             .runs = !job.placed.empty(),
             .width = std::max<std::int64_t>(task.value * job.tasks_min, 1),
-            .held = job.held().value,
+            .held = job.in_use().value,
             .submitted = job.created,
             .waiting_since = job.waiting_since,
             .restart = restart,
@@ -209,7 +209,7 @@ void leave_ranks(Cluster& cluster, JobId id) {
     RankBook& book = cluster.ranks();
     Keeper keeper(cluster);
     book.order.ended(keeper.at(id, book.now));
-    keeper.settle(id, book.now);  // nobody knows it any more
+    keeper.settle(id, book.now);  // it is in no table any more
     keeper.settle_moved(book.now);
 }
 
@@ -248,11 +248,11 @@ ordering::Account account_of_order(const Cluster& cluster, JobId id) {
 
 model::OrderReceipt order_receipt(const Cluster& cluster, JobId id, JobId beneficiary) {
     const RankBook& book = cluster.ranks();
-    const auto of = [&](JobId job) {
+    const auto account_of = [&](JobId job) {
         return book.order.brief_account(standing(cluster, cluster.job(job), book.now));
     };
-    const ordering::Account own = of(id), other = of(beneficiary);
-    return {own.by, own.stage, own.cost, other.stage, other.cost, other.turn};
+    const ordering::Account account = account_of(id), other = account_of(beneficiary);
+    return {account.by, account.stage, account.cost, other.stage, other.cost, other.turn};
 }
 
 std::optional<model::Accuracy> order_accuracy(const Cluster& cluster, ProjectId project) {
@@ -262,7 +262,8 @@ std::optional<model::Accuracy> order_accuracy(const Cluster& cluster, ProjectId 
 model::OrderLedger order_ledger(const Cluster& cluster) {
     model::OrderLedger ledger = cluster.ranks().order.save(project_names(cluster));
     ledger.kept = cluster.ranks().now;
-    for (model::RankLedger& one : ledger.jobs) one.change = cluster.job(one.job).attained.change;
+    for (model::RankLedger& entry : ledger.jobs)
+        entry.change = cluster.job(entry.job).attained.change;
     return ledger;
 }
 
@@ -272,7 +273,8 @@ bool restore_order(Cluster& cluster, const model::OrderLedger& ledger) {
     book.now = std::max(book.now, ledger.kept);
     Keeper keeper(cluster);
     keeper.settle_all(book.now);
-    for (const model::RankLedger& one : ledger.jobs) keeper.look_again_at(one.job, one.change);
+    for (const model::RankLedger& entry : ledger.jobs)
+        keeper.look_again_at(entry.job, entry.change);
     // Unless the file was written by hand these are the rules that were restored.
     keeper.set_rules(kRoot, ledger.rules);
     return true;

@@ -4,8 +4,8 @@
 //
 // A rank follows from the log, the time and the settings: nothing of it is an event. So the cluster
 // is brought up to date wherever time passes: before each event is applied, and before a decision,
-// by each change at its own time, in order of time and job. When somebody happened to look does not
-// matter. Never inside a Trial. Cost: O(log jobs) for each job whose rank changes.
+// by each change at its own time, in order of time and job. The moments at which ranks are read do
+// not matter. Never inside a Trial. Cost: O(log jobs) for each job whose rank changes.
 #pragma once
 
 #include <compare>
@@ -24,12 +24,12 @@ struct Job;
 using ordering::Rank;
 
 // Which of a project's jobs goes first, before anything else is asked: the greater.
-struct Precedence {
+struct PriorityKey {
     int priority = 0;
     Rank rank;
 
-    bool operator==(const Precedence&) const = default;
-    std::strong_ordering operator<=>(const Precedence& other) const {
+    bool operator==(const PriorityKey&) const = default;
+    std::strong_ordering operator<=>(const PriorityKey& other) const {
         if (priority != other.priority) return priority <=> other.priority;
         return other.rank <=> rank;
     }
@@ -52,7 +52,7 @@ struct RankBook {
 void keep_ranks(Cluster& cluster, base::TimePoint now);
 void keep_ranks(Cluster& cluster, const model::OrderRules& rules, base::TimePoint now);
 // By which rules the jobs of a project go: what it says itself, else its parents, else the policy
-// that was told last.
+// that was reported last.
 const model::OrderRules& order_rules(const Cluster& cluster, base::ProjectId project);
 // Says that the job has had so much GPU time up to `counted`. Without this the cluster counts what
 // the job holds.

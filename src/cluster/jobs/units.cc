@@ -36,7 +36,7 @@ Units units_of(const Shape& shape, const Job& job) {
     if (units.tasks.size() > 1) {
         std::ranges::sort(units.tasks, std::greater{}, &TaskPlacement::task);
     }
-    units.elastic = spare_first(shape, job.core(), units.tasks);
+    units.elastic = spare_first(shape, job.core_tasks(), units.tasks);
     return units;
 }
 
@@ -46,15 +46,16 @@ MilliGpu stopped_by(const Job& job, const Units& units, std::size_t unit) {
 }
 
 bool LossKey::operator<(const LossKey& other) const {
-    const auto order = std::tie(precedence, gpus, stopped, restart_gpu_ms, other.last_saved,
-                                other.job) <=> std::tie(other.precedence, other.gpus, other.stopped,
-                                                        other.restart_gpu_ms, last_saved, job);
+    const auto order =
+        std::tie(priority_key, gpus, stopped, restart_gpu_ms, other.last_saved, other.job) <=>
+        std::tie(other.priority_key, other.gpus, other.stopped, other.restart_gpu_ms, last_saved,
+                 job);
     return order < 0;
 }
 
 bool LossKey::is_alike(const LossKey& other) const {
-    return std::tie(precedence, gpus, stopped, restart_gpu_ms) ==
-           std::tie(other.precedence, other.gpus, other.stopped, other.restart_gpu_ms);
+    return std::tie(priority_key, gpus, stopped, restart_gpu_ms) ==
+           std::tie(other.priority_key, other.gpus, other.stopped, other.restart_gpu_ms);
 }
 
 LossKey LossKey::last_like() const {
@@ -65,9 +66,9 @@ LossKey LossKey::last_like() const {
 }
 
 LossKey loss_key(const Shape& shape, const Job& job) {
-    LossKey key{.precedence = job.precedence(), .last_saved = job.last_saved, .job = job.id};
-    if (shape.groups.empty() && job.active <= job.core()) {  // most jobs: one unit
-        key.gpus = job.held(Job::Leaving::Ignored);
+    LossKey key{.priority_key = job.priority_key(), .last_saved = job.last_saved, .job = job.id};
+    if (shape.groups.empty() && job.active <= job.core_tasks()) {  // most jobs: one unit
+        key.gpus = job.in_use(Job::Leaving::Ignored);
         const bool stops_anyway = job.elastic == model::Elastic::Restart && stops_already(job);
         key.stopped = stops_anyway ? MilliGpu{0} : key.gpus;
     } else {

@@ -13,7 +13,7 @@ namespace berth::cluster {
 
 struct Units {
     base::SmallVector<TaskPlacement, 1> tasks;  // all that run, in the order in which they go
-    std::size_t elastic = 0;  // so many of them are units of their own
+    std::size_t elastic = 0;  // how many of them are units of their own
 
     std::size_t count() const { return elastic + (elastic < tasks.size() ? 1 : 0); }
     std::span<const TaskPlacement> operator[](std::size_t unit) const;
@@ -27,7 +27,7 @@ MilliGpu stopped_by(const Job& job, const Units& units, std::size_t unit);
 // The next unit of a job, by what it destroys at any time: of those that are alike the cheapest
 // first now is the cheapest first always.
 struct LossKey {
-    Precedence precedence;
+    PriorityKey priority_key;
     MilliGpu gpus{0};  // of it
     MilliGpu stopped{0};  // GPUs whose work since the last save goes with it
     std::int64_t restart_gpu_ms = 0;

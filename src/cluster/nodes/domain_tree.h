@@ -4,7 +4,7 @@
 // rack r7 of block b1 is not rack r7 of block b2. The root is the whole pool and counts nothing
 // itself (free_index.h does); a node that names no domain stands directly below it.
 //
-// Cost: taking a node's GPUs is told to the domains it stands in, one step a level. Finding room
+// Cost: taking a node's GPUs changes the domains it is in, one step a level. Finding room
 // looks at one level's domains, never at their nodes.
 #pragma once
 
@@ -46,11 +46,11 @@ class DomainTree {
     // The domain of that level in which this one lies or which it is; not valid when there is none.
     DomainId outwards(DomainId domain, int level) const;
     bool is_inside(DomainId domain, DomainId outer) const;
-    // Whether a node stands in it; all of them may have left.
+    // Whether a node is in it; all of them may have left.
     bool has_nodes(DomainId domain) const {
-        const Domain& it = domains_[domain.index()];
+        const Domain& found = domains_[domain.index()];
         const auto has = [&](DomainId child) { return has_nodes(child); };
-        return !it.nodes.empty() || std::ranges::any_of(it.children, has);
+        return !found.nodes.empty() || std::ranges::any_of(found.children, has);
     }
     // An upper bound on how many tasks of `gpus` whole GPUs each fit; not for the root.
     std::int64_t slots(DomainId domain, int gpus, std::size_t view) const;

@@ -55,13 +55,13 @@ class FreeIndex {
     const base::SortedRuns<PartialGpu>& partial() const { return partial_; }
     // What is left of all of them together.
     const model::GpuPart& in_parts() const { return in_parts_; }
-    void insert(const PartialGpu& gpu, const model::GpuPart& room) {
+    void insert(const PartialGpu& gpu, const model::GpuPart& free_part) {
         partial_.insert(gpu);
-        in_parts_ = in_parts_ + room;
+        in_parts_ = in_parts_ + free_part;
     }
-    void erase(const PartialGpu& gpu, const model::GpuPart& room) {
+    void erase(const PartialGpu& gpu, const model::GpuPart& free_part) {
         partial_.erase(gpu);
-        in_parts_ = in_parts_ - room;
+        in_parts_ = in_parts_ - free_part;
     }
 
     // An upper bound on how many tasks of `gpus` whole GPUs each fit: 9 additions at most for

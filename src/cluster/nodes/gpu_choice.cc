@@ -23,7 +23,7 @@ struct Best {
     std::optional<std::tuple<int, int, int>> score;
     std::uint64_t mask = 0;
 
-    void offer(const std::tuple<int, int, int>& found, std::uint64_t chosen) {
+    void consider(const std::tuple<int, int, int>& found, std::uint64_t chosen) {
         if (score && (found < *score || (found == *score && is_lower(mask, chosen)))) return;
         score = found;
         mask = chosen;
@@ -38,26 +38,26 @@ GpuChoice::GpuChoice(const model::GpuLinks& links, int gpus) : gpus_(gpus), nics
     near_ = std::move(*near);
     if (gpus > kTableGpus) return;
     const std::uint64_t all = bit(gpus) - 1;
-    table_.resize(entry(all, gpus, Reach::ManyNodes) + 1);
-    for (const Reach reach : {Reach::OneNode, Reach::ManyNodes}) {
+    table_.resize(entry(all, gpus, Spread::ManyNodes) + 1);
+    for (const Spread spread : {Spread::OneNode, Spread::ManyNodes}) {
         for (int count = 1; count <= gpus; ++count) {
             for (std::uint64_t free = 1; free <= all; ++free) {
                 if (std::popcount(free) < count) continue;
-                table_[entry(free, count, reach)] =
-                    static_cast<std::uint8_t>(search(free, count, reach));
+                table_[entry(free, count, spread)] =
+                    static_cast<std::uint8_t>(search(free, count, spread));
             }
         }
     }
 }
 
-std::size_t GpuChoice::entry(std::uint64_t free, int count, Reach reach) const {
-    const auto of_reach = static_cast<std::size_t>(reach) * static_cast<std::size_t>(gpus_);
-    return (of_reach + static_cast<std::size_t>(count - 1)) * (std::size_t{1} << gpus_) + free;
+std::size_t GpuChoice::entry(std::uint64_t free, int count, Spread spread) const {
+    const auto of_spread = static_cast<std::size_t>(spread) * static_cast<std::size_t>(gpus_);
+    return (of_spread + static_cast<std::size_t>(count - 1)) * (std::size_t{1} << gpus_) + free;
 }
 
-std::uint64_t GpuChoice::best(std::uint64_t free, int count, Reach reach) const {
+std::uint64_t GpuChoice::best(std::uint64_t free, int count, Spread spread) const {
     if (count == std::popcount(free) || count == 0) return count == 0 ? 0 : free;
-    return table_.empty() ? grow(free, count, reach) : table_[entry(free, count, reach)];
+    return table_.empty() ? grow(free, count, spread) : table_[entry(free, count, spread)];
 }
 
 int GpuChoice::nearness_within(std::uint64_t mask) const {
@@ -82,16 +82,16 @@ int GpuChoice::cards(std::uint64_t mask) const {
     return std::popcount(seen);
 }
 
-GpuChoice::Score GpuChoice::score(std::uint64_t chosen, std::uint64_t free, Reach reach) const {
+GpuChoice::Score GpuChoice::score(std::uint64_t chosen, std::uint64_t free, Spread spread) const {
     const int own_cards = cards(chosen);
-    return {nearness_within(chosen), reach == Reach::ManyNodes ? own_cards : -own_cards,
+    return {nearness_within(chosen), spread == Spread::ManyNodes ? own_cards : -own_cards,
             nearness_within(free & ~chosen)};
 }
 
-std::uint64_t GpuChoice::search(std::uint64_t free, int count, Reach reach) const {
+std::uint64_t GpuChoice::search(std::uint64_t free, int count, Spread spread) const {
     Best best;
     for (std::uint64_t chosen = free; chosen != 0; chosen = (chosen - 1) & free) {
-        if (std::popcount(chosen) == count) best.offer(score(chosen, free, reach), chosen);
+        if (std::popcount(chosen) == count) best.consider(score(chosen, free, spread), chosen);
     }
     return best.mask;
 }
@@ -111,12 +111,12 @@ int GpuChoice::nearest(std::uint64_t from, std::uint64_t to) const {
     return nearest;
 }
 
-std::uint64_t GpuChoice::grow(std::uint64_t free, int count, Reach reach) const {
+std::uint64_t GpuChoice::grow(std::uint64_t free, int count, Spread spread) const {
     Best best;
     for (std::uint64_t seeds = free; seeds != 0; seeds &= seeds - 1) {
         std::uint64_t chosen = seeds & (~seeds + 1);
         while (std::popcount(chosen) < count) chosen |= bit(nearest(free & ~chosen, chosen));
-        best.offer(score(chosen, free, reach), chosen);
+        best.consider(score(chosen, free, spread), chosen);
     }
     return best.mask;
 }

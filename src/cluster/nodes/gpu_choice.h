@@ -17,7 +17,7 @@
 
 namespace berth::cluster {
 
-enum class Reach { OneNode, ManyNodes };
+enum class Spread { OneNode, ManyNodes };
 
 class GpuChoice {
   public:
@@ -26,8 +26,8 @@ class GpuChoice {
     // Trusts that nearness(links, gpus) has no complaint.
     GpuChoice(const model::GpuLinks& links, int gpus);
 
-    // `count` of the GPUs in `free`, which has at least so many.
-    std::uint64_t best(std::uint64_t free, int count, Reach reach) const;
+    // `count` of the GPUs in `free`, which has at least `count`.
+    std::uint64_t best(std::uint64_t free, int count, Spread spread) const;
 
   private:
     using Score = std::tuple<int, int, int>;
@@ -38,11 +38,11 @@ class GpuChoice {
     }
     int nearness_within(std::uint64_t mask) const;
     int cards(std::uint64_t mask) const;
-    Score score(std::uint64_t chosen, std::uint64_t free, Reach reach) const;
+    Score score(std::uint64_t chosen, std::uint64_t free, Spread spread) const;
     int nearest(std::uint64_t from, std::uint64_t to) const;
-    std::uint64_t search(std::uint64_t free, int count, Reach reach) const;
-    std::uint64_t grow(std::uint64_t free, int count, Reach reach) const;
-    std::size_t entry(std::uint64_t free, int count, Reach reach) const;
+    std::uint64_t search(std::uint64_t free, int count, Spread spread) const;
+    std::uint64_t grow(std::uint64_t free, int count, Spread spread) const;
+    std::size_t entry(std::uint64_t free, int count, Spread spread) const;
 
     int gpus_;
     std::vector<int> near_;

@@ -20,38 +20,41 @@ void GpuTable::add(int gpus) {
     compute_.resize(size);
 }
 
-const GpuTable::Memory& GpuTable::memory_of(std::uint32_t gpu) const {
-    static constexpr Memory kNone;
+const GpuTable::MemoryUse& GpuTable::memory_of(std::uint32_t gpu) const {
+    static constexpr MemoryUse kNone;
     if (memory_.empty()) return kNone;
     const auto shared = memory_.find(gpu);
     return shared == memory_.end() ? kNone : shared->second;
 }
 
 Bytes GpuTable::memory(View view, std::uint32_t gpu, Bytes memory) const {
-    const Memory& of = memory_of(gpu);
-    const Bytes promised = view == View::Idle ? std::max(of.releasing, of.held) : of.held;
-    return std::max(memory - of.used - promised, Bytes{0});
+    const MemoryUse& gpu_use = memory_of(gpu);
+    const Bytes promised =
+        view == View::Idle ? std::max(gpu_use.releasing, gpu_use.reserved) : gpu_use.reserved;
+    return std::max(memory - gpu_use.used - promised, Bytes{0});
 }
 
 GpuPart GpuTable::unused(std::uint32_t gpu, Bytes memory) const {
     const Compute& compute = compute_[gpu];
-    const Memory& of = memory_of(gpu);
+    const MemoryUse& gpu_use = memory_of(gpu);
     return {{1000 - compute.used - compute.releasing},
-            std::max(memory - of.used - of.releasing, Bytes{0})};
+            std::max(memory - gpu_use.used - gpu_use.releasing, Bytes{0})};
 }
 
 void GpuTable::change_memory(std::uint32_t gpu, Use use, Bytes amount, Bytes memory) {
-    Memory& of = memory_[gpu];
-    of.most = std::max(of.most, memory);
-    Bytes& field = use == Use::Used ? of.used : use == Use::Releasing ? of.releasing : of.held;
+    MemoryUse& gpu_use = memory_[gpu];
+    gpu_use.largest = std::max(gpu_use.largest, memory);
+    Bytes& field = use == Use::Used        ? gpu_use.used
+                   : use == Use::Releasing ? gpu_use.releasing
+                                           : gpu_use.reserved;
     field += amount;
-    BERTH_CHECK(
-        field >= Bytes{0} && of.used + of.held <= of.most && of.used + of.releasing <= of.most,
-        "the memory of a GPU is never promised twice");
+    BERTH_CHECK(field >= Bytes{0} && gpu_use.used + gpu_use.reserved <= gpu_use.largest &&
+                    gpu_use.used + gpu_use.releasing <= gpu_use.largest,
+                "the memory of a GPU is never promised twice");
     // What it once had counts as long as it has less: on the way from one use to another nothing is
     // taken for a moment.
-    const bool is_unused = of.used + of.releasing + of.held == Bytes{0};
-    if (is_unused && of.most <= memory) memory_.erase(gpu);
+    const bool is_unused = gpu_use.used + gpu_use.releasing + gpu_use.reserved == Bytes{0};
+    if (is_unused && gpu_use.largest <= memory) memory_.erase(gpu);
 }
 
 }  // namespace berth::cluster

@@ -31,23 +31,24 @@ class GpuTable {
 
     // What is left of a GPU, and of the memory it has.
     base::MilliGpu compute(View view, std::uint32_t gpu) const {
-        const Compute& of = compute_[gpu];
+        const Compute& gpu_use = compute_[gpu];
         const std::int16_t promised =
-            view == View::Idle ? std::max(of.releasing, of.held) : of.held;
-        return {1000 - of.used - promised};
+            view == View::Idle ? std::max(gpu_use.releasing, gpu_use.reserved) : gpu_use.reserved;
+        return {1000 - gpu_use.used - promised};
     }
     base::Bytes memory(View view, std::uint32_t gpu, base::Bytes memory) const;
-    // What nobody uses now, promises left aside.
+    // What is unused now, reservations left aside.
     GpuPart unused(std::uint32_t gpu, base::Bytes memory) const;
     // Takes so much more, or less where it is negative; of a GPU with so much memory. Aborts when
     // anything is promised twice: that is a bug.
     void change_compute(std::uint32_t gpu, Use use, base::MilliGpu amount) {
-        Compute& of = compute_[gpu];
-        std::int16_t& field = use == Use::Used        ? of.used
-                              : use == Use::Releasing ? of.releasing
-                                                      : of.held;
+        Compute& gpu_use = compute_[gpu];
+        std::int16_t& field = use == Use::Used        ? gpu_use.used
+                              : use == Use::Releasing ? gpu_use.releasing
+                                                      : gpu_use.reserved;
         field = static_cast<std::int16_t>(field + amount.value);
-        BERTH_CHECK(field >= 0 && of.used + of.held <= 1000 && of.used + of.releasing <= 1000,
+        BERTH_CHECK(field >= 0 && gpu_use.used + gpu_use.reserved <= 1000 &&
+                        gpu_use.used + gpu_use.releasing <= 1000,
                     "a GPU is never promised twice");
     }
     void change_memory(std::uint32_t gpu, Use use, base::Bytes amount, base::Bytes memory);
@@ -57,19 +58,19 @@ class GpuTable {
     struct Compute {
         std::int16_t used = 0;
         std::int16_t releasing = 0;
-        std::int16_t held = 0;
+        std::int16_t reserved = 0;
     };
-    struct Memory {
+    struct MemoryUse {
         base::Bytes used{0};
         base::Bytes releasing{0};
-        base::Bytes held{0};
-        base::Bytes most{0};  // that the GPU has had since it was shared: it may lose some
+        base::Bytes reserved{0};
+        base::Bytes largest{0};  // that the GPU has had since it was shared: it may lose some
     };
 
-    const Memory& memory_of(std::uint32_t gpu) const;
+    const MemoryUse& memory_of(std::uint32_t gpu) const;
 
     std::vector<Compute> compute_;
-    std::unordered_map<std::uint32_t, Memory> memory_;  // of shared GPUs
+    std::unordered_map<std::uint32_t, MemoryUse> memory_;  // of shared GPUs
 };
 
 }  // namespace berth::cluster

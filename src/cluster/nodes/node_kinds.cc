@@ -86,8 +86,8 @@ bool is_of_kind(const Shape& shape, const model::Node& node) {
 NodeKind NodeKinds::described(const model::Node& node) const {
     NodeKind kind{node, model::memory_left_by_driver(node), {}, {}, hash_of(node)};
     for (const model::NodeTerm& term : terms_) {
-        kind.holds.push_back(model::satisfies(node.name, node.labels, term));
-        kind.hash = base::hash(kind.holds.back(), kind.hash);
+        kind.satisfied.push_back(model::satisfies(node.name, node.labels, term));
+        kind.hash = base::hash(kind.satisfied.back(), kind.hash);
     }
     return kind;
 }
@@ -95,14 +95,14 @@ NodeKind NodeKinds::described(const model::Node& node) const {
 std::uint32_t NodeKinds::find(const NodeKind& kind) const {
     return by_hash_.find(kind.hash, [&](std::uint32_t position) {
         const NodeKind& known = kinds_[position];
-        return known.hash == kind.hash && known.holds == kind.holds &&
+        return known.hash == kind.hash && known.satisfied == kind.satisfied &&
                bare(known.example) == bare(kind.example);
     });
 }
 
 std::uint16_t NodeKinds::put(NodeKind kind) {
     BERTH_CHECK(kinds_.size() < model::kNodeKindsMax,
-                "whoever adds a node or a shape asks for room first");
+                "has_room_for() comes before a node or a shape is added");
     const auto position = static_cast<std::uint16_t>(kinds_.size());
     kinds_.push_back(std::move(kind));
     by_hash_.insert(position, [&](std::uint32_t at) { return kinds_[at].hash; });
@@ -125,11 +125,11 @@ bool NodeKinds::has_room_for(const model::Node& node) const {
 }
 
 bool NodeKinds::has_room_for(std::span<const model::NodeTerm> terms, std::size_t nodes) const {
-    std::size_t most = kinds_.size();
+    std::size_t count = kinds_.size();
     for (const model::NodeTerm& term : terms) {
-        if (!is_asked(term)) most += std::min(most, nodes);
+        if (!is_asked(term)) count += std::min(count, nodes);
     }
-    return most <= model::kNodeKindsMax;
+    return count <= model::kNodeKindsMax;
 }
 
 bool NodeKinds::is_asked(const model::NodeTerm& term) const {
@@ -141,8 +141,8 @@ void NodeKinds::ask(const model::NodeTerm& term) {
     by_hash_ = {};
     for (std::uint32_t i = 0; i < kinds_.size(); ++i) {
         NodeKind& kind = kinds_[i];
-        kind.holds.push_back(model::satisfies(kind.example.name, kind.example.labels, term));
-        kind.hash = base::hash(kind.holds.back(), kind.hash);
+        kind.satisfied.push_back(model::satisfies(kind.example.name, kind.example.labels, term));
+        kind.hash = base::hash(kind.satisfied.back(), kind.hash);
         by_hash_.insert(i, [&](std::uint32_t at) { return kinds_[at].hash; });
     }
 }
@@ -196,8 +196,8 @@ void Cluster::ask_about(const model::NodeTerm& term) {
     kinds_.ask(term);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         NodeState& node = nodes_[i];
-        const bool holds = model::satisfies(node_names_[i], kinds_.words(node).labels, term);
-        if (holds == kinds_[node.kind].holds.back()) continue;
+        const bool is_satisfied = model::satisfies(node_names_[i], kinds_.words(node).labels, term);
+        if (is_satisfied == kinds_[node.kind].satisfied.back()) continue;
         const NodeId id{static_cast<NodeId::Rep>(i)};
         PoolState& pool = pools_[node.pool.index()];
         --pool.nodes_of_kind[node.kind];

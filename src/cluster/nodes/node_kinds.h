@@ -2,7 +2,7 @@
 //
 // Which nodes are alike, as far as anybody asks? A kind is what a GPU is there and how they are
 // linked, its taints, and which of the terms that shapes ask about hold. Name, place, health, CPU,
-// host memory and labels that nobody asks about make no difference: on most clusters they are each
+// host memory and labels that no job asks about make no difference: on most clusters they are each
 // node's own.
 //
 // Trusts: before a shape is asked about, each of its terms was (ask()), and the nodes whose answer
@@ -27,7 +27,7 @@ struct NodeKind {
     model::Node example;  // the first of them, as it was
     base::Bytes gpu_memory{0};  // of each, what the driver leaves; 0 = not said
     std::optional<GpuChoice> choice;  // when it says how its GPUs are linked
-    std::vector<bool> holds;  // by term
+    std::vector<bool> satisfied;  // by term
     std::uint64_t hash = 0;
 };
 

@@ -52,7 +52,7 @@ std::vector<int> allowed(const Cluster& cluster, std::int64_t job) {
 
 }  // namespace
 
-TEST_CASE("nodes that differ in what nobody asks about are of one kind") {
+TEST_CASE("nodes that differ in what no job asks about are of one kind") {
     Cluster cluster = unlike_nodes();
     CHECK(cluster.kinds().size() == 1);
     for (int i = 0; i < kNodes; ++i) {
@@ -88,9 +88,9 @@ TEST_CASE("a node that comes or changes is of the kind that says what it says") 
     CHECK(allowed(cluster, 1) == std::vector{7, 8});
     // Its first node is another one now; those that come later are judged by what it was.
     for (int i = 0; i < kNodes; ++i) {
-        model::Node gone = node(i);
-        gone.labels.clear();
-        cluster.set_node(gone);
+        model::Node unlabelled = node(i);
+        unlabelled.labels.clear();
+        cluster.set_node(unlabelled);
     }
     ask(cluster, 2, {{"zone", "a"}});
     CHECK(allowed(cluster, 2).empty());
@@ -112,16 +112,16 @@ TEST_CASE("pools count the nodes of a kind that was parted") {
 
 TEST_CASE("there is room for a node or a wish as long as there are kinds left") {
     cluster::NodeKinds kinds;
-    model::Node one;
+    model::Node node;
     for (std::size_t i = 0; i < model::kNodeKindsMax; ++i) {
-        one.gpu_memory = base::Bytes{static_cast<std::int64_t>(i)};
-        REQUIRE(kinds.has_room_for(one));
-        CHECK(kinds.kind_of(one, {}) == i);
+        node.gpu_memory = base::Bytes{static_cast<std::int64_t>(i)};
+        REQUIRE(kinds.has_room_for(node));
+        CHECK(kinds.kind_of(node, {}) == i);
     }
-    CHECK(kinds.has_room_for(one));
+    CHECK(kinds.has_room_for(node));
     const std::vector<model::NodeTerm> terms = model::terms_of({{"zone", "b"}}, {});
     CHECK_FALSE(kinds.has_room_for(terms, 1));
     CHECK(kinds.has_room_for(std::vector<model::NodeTerm>{}, 1));
-    one.gpu_memory = base::Bytes{-1};
-    CHECK_FALSE(kinds.has_room_for(one));
+    node.gpu_memory = base::Bytes{-1};
+    CHECK_FALSE(kinds.has_room_for(node));
 }

@@ -9,9 +9,9 @@
 namespace berth::cluster {
 namespace {
 
-int within_room(int tasks, std::int64_t room, std::int64_t each) {
-    if (each == 0) return room < 0 ? 0 : tasks;
-    return static_cast<int>(std::clamp<std::int64_t>(room / each, 0, tasks));
+int within_room(int tasks, std::int64_t free, std::int64_t each) {
+    if (each == 0) return free < 0 ? 0 : tasks;
+    return static_cast<int>(std::clamp<std::int64_t>(free / each, 0, tasks));
 }
 
 }  // namespace
@@ -23,9 +23,9 @@ std::uint32_t NodeResources::position_of(const std::string& name) const {
 }
 
 bool NodeResources::has_room_for(const model::Resources& resources) const {
-    const auto fresh = std::ranges::count_if(
+    const auto new_names = std::ranges::count_if(
         resources, [&](const auto& entry) { return position_of(entry.first) == kUnknown; });
-    return names_.size() + static_cast<std::size_t>(fresh) <= model::kResourcesMax;
+    return names_.size() + static_cast<std::size_t>(new_names) <= model::kResourcesMax;
 }
 
 const HostUse& NodeResources::on(NodeId node, std::uint32_t resource) const {
@@ -107,17 +107,17 @@ bool NodeResources::set_node(NodeId node, const model::Resources& resources) {
     for (const auto& [name, amount] : resources) {
         if (position_of(name) != kUnknown) continue;
         BERTH_CHECK(names_.size() < model::kResourcesMax,
-                    "whoever adds a node asks for room first");
+                    "has_room_for() comes before a node is added");
         if (name == model::kPodsResource) pods_ = static_cast<std::uint32_t>(names_.size());
         names_.push_back(name);
         nodes_.emplace_back();
         has_new_name = is_used_ = true;
     }
     for (std::uint32_t resource = 0; resource < names_.size(); ++resource) {
-        const auto said = resources.find(names_[resource]);
-        const bool is_said = said != resources.end();
+        const auto listed = resources.find(names_[resource]);
+        const bool is_said = listed != resources.end();
         if (!is_said && on(node, resource).capacity == kUnaccounted) continue;
-        at(node, resource).use.capacity = is_said ? said->second : kUnaccounted;
+        at(node, resource).use.capacity = is_said ? listed->second : kUnaccounted;
     }
     for (std::size_t shape = 0; has_new_name && shape < wanted_.size(); ++shape) {
         asked_[shape] = resolved(wanted_[shape]);
@@ -127,11 +127,11 @@ bool NodeResources::set_node(NodeId node, const model::Resources& resources) {
 
 void NodeResources::set_others(NodeId node, const model::Resources& resources) {
     for (std::uint32_t resource = 0; resource < names_.size(); ++resource) {
-        const auto said = resources.find(names_[resource]);
-        const std::int64_t amount = said == resources.end() ? 0 : said->second;
+        const auto listed = resources.find(names_[resource]);
+        const std::int64_t amount = listed == resources.end() ? 0 : listed->second;
         if (amount == used_by_others(node, resource)) continue;
-        OnNode& here = at(node, resource);
-        here.use.used += amount - std::exchange(here.others, amount);
+        OnNode& on_node = at(node, resource);
+        on_node.use.used += amount - std::exchange(on_node.others, amount);
     }
 }
 
@@ -145,17 +145,17 @@ void NodeResources::forget_tasks() {
 void NodeResources::change_counted(ShapeId shape, NodeId node, Use use, std::int64_t tasks) {
     for (const ResourceAsk& ask : asked(shape)) {
         if (ask.resource == kUnknown) continue;
-        HostUse& here = at(node, ask.resource).use;
-        std::int64_t& field = use == Use::Used        ? here.used
-                              : use == Use::Releasing ? here.releasing
-                                                      : here.held;
-        being_left_ -= here.is_being_left() ? 1 : 0;
+        HostUse& on_node = at(node, ask.resource).use;
+        std::int64_t& field = use == Use::Used        ? on_node.used
+                              : use == Use::Releasing ? on_node.releasing
+                                                      : on_node.reserved;
+        being_left_ -= on_node.is_being_left() ? 1 : 0;
         field += ask.amount * tasks;
-        being_left_ += here.is_being_left() ? 1 : 0;
+        being_left_ += on_node.is_being_left() ? 1 : 0;
     }
 }
 
-model::Resources NodeResources::of(NodeId node) const {
+model::Resources NodeResources::resources_of(NodeId node) const {
     model::Resources resources;
     for (std::uint32_t resource = 0; resource < names_.size(); ++resource) {
         const std::int64_t capacity = on(node, resource).capacity;

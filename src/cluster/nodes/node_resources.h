@@ -34,13 +34,13 @@ class NodeResources {
   public:
     // Whether anything is counted at all.
     bool is_used() const { return is_used_; }
-    // Whether some of any is being left and promised to nobody.
+    // Whether some of any is being left and not reserved.
     bool are_being_left() const { return being_left_ > 0; }
     std::span<const std::string> names() const { return names_; }
     bool has_room_for(const model::Resources& resources) const;  // for their names
 
     std::span<const ResourceAsk> asked(ShapeId shape) const { return asked_[shape.index()]; }
-    // Not accounted where the node does not say it, or nobody does.
+    // Not accounted where the node does not say it, or no node does.
     const HostUse& on(NodeId node, std::uint32_t resource) const;
     std::int64_t used_by_others(NodeId node, std::uint32_t resource) const;
     bool is_pods(std::uint32_t resource) const { return resource == pods_ && resource != kUnknown; }
@@ -53,9 +53,9 @@ class NodeResources {
     bool fits(ShapeId shape, NodeId node, View view) const {
         return !is_used_ || fits_counted(shape, node, view);
     }
-    // Of so many tasks as many as have.
+    // How many of `tasks` have it.
     int fitting(ShapeId shape, NodeId node, View view, int tasks) const;
-    // If nobody else were there.
+    // If the node were empty.
     int fitting_when_empty(ShapeId shape, NodeId node, int tasks) const;
 
     void add(const model::Resources& asked_by_shape);  // of the next shape
@@ -67,7 +67,7 @@ class NodeResources {
     void change(ShapeId shape, NodeId node, Use use, std::int64_t tasks) {
         if (is_used_) change_counted(shape, node, use, tasks);
     }
-    model::Resources of(NodeId node) const;
+    model::Resources resources_of(NodeId node) const;
     model::Resources of_others(NodeId node) const;
 
   private:

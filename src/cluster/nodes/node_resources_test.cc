@@ -60,11 +60,11 @@ TEST_CASE("a resource that is new has all tasks counted") {
     start(cluster, 1, 0b1);
     submit(cluster, 2, {{"ib", 2}});
     const TaskPlacement promised = cluster.task_on(shape, kFirst, 0b10);
-    cluster.hold({2}, {0}, std::span(&promised, 1), {}, {});
+    cluster.reserve({2}, {0}, std::span(&promised, 1), {}, {});
     cluster.set_node(node_with({{"ib", 5}, {"pods", 2}}));
     CHECK(cluster.resources().fitting(shape, kFirst, View::Idle, 9) == 0);
     CHECK(cluster.resources().on(kFirst, 0).used == 2);
-    CHECK(cluster.resources().on(kFirst, 0).held == 2);
+    CHECK(cluster.resources().on(kFirst, 0).reserved == 2);
     cluster.remove_job({1});
     CHECK(cluster.resources().fitting(shape, kFirst, View::Idle, 9) == 1);
     CHECK(cluster.resources().fitting_when_empty(shape, kFirst, 9) == 2);

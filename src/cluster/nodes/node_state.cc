@@ -8,7 +8,7 @@ namespace berth::cluster {
 
 std::int64_t HostUse::free(View view) const {
     if (capacity == kUnaccounted) return std::numeric_limits<std::int64_t>::max();
-    const std::int64_t promised = view == View::Idle ? std::max(releasing, held) : held;
+    const std::int64_t promised = view == View::Idle ? std::max(releasing, reserved) : reserved;
     return capacity - used - promised;
 }
 

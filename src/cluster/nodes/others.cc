@@ -13,7 +13,7 @@ namespace berth::cluster {
 namespace {
 
 std::uint64_t highest_gpus(std::uint64_t mask, int count) {
-    for (int surplus = std::popcount(mask) - std::max(count, 0); surplus > 0; --surplus) {
+    for (int excess = std::popcount(mask) - std::max(count, 0); excess > 0; --excess) {
         mask &= mask - 1;
     }
     return mask;
@@ -83,7 +83,7 @@ void Cluster::set_others(NodeId id, const model::OthersUse& use) {
     pool.counted_capacity += MilliGpu{more * pool.weight_of(node)};
 }
 
-// That are whole and nobody's in both views, of a node that may be away.
+// That are whole and unused in both views, of a node that may be away.
 std::uint64_t Cluster::free_gpus(NodeId id) const {
     const NodeState& node = nodes_[id.index()];
     std::uint64_t free = 0;

@@ -7,7 +7,7 @@
 //   awaited  GPUs that only tasks of ours are leaving, which count as promised
 //   missing  the rest; while there are such, no task with a GPU comes to the node, not even to a
 //            part of one that is shared
-// Nobody knows which GPUs of a node others have, so those of the highest index are chosen, and
+// Which GPUs of a node others have is not known, so those of the highest index are chosen, and
 // kept.
 //
 // Guarantees: no GPU is awaited, or missing, while another one of the node is free. Cost: a node of

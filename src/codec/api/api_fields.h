@@ -23,9 +23,9 @@ struct Fields<model::Submission> {
 };
 
 template <>
-struct Fields<model::Remedy> {
+struct Fields<model::Suggestion> {
     static void visit(auto&& field) {
-        using R = model::Remedy;
+        using R = model::Suggestion;
         field("kind", &R::kind);
         field("name", &R::name);
         field("gpus", &R::gpus);
@@ -63,7 +63,7 @@ struct Fields<model::Verdict> {
         field("until", &V::until);
         field("blockers", &V::blockers);
         field("position", &V::position);
-        field("remedy", &V::remedy);
+        field("suggestion", &V::suggestion);
     }
 };
 

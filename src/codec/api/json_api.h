@@ -56,7 +56,7 @@ struct NameTable {
 
 // What is computed for a waiting job only when asked for: it takes decisions on copies.
 struct Foresight {
-    std::string starts_if;  // the verdict's remedy as a clause; empty = none is known, or not asked
+    std::string starts_if;  // the suggestion as a clause; empty = none, or not asked for
     std::optional<model::StartEstimate> start_estimate;
 };
 

@@ -32,11 +32,11 @@ codec::JobView job_view(std::uint64_t seed) {
     verdict.scope = dice.text();
     verdict.blockers = {{static_cast<std::int64_t>(seed % 7)}, {3}};
     if (seed % 2 == 0) {
-        verdict.remedy = model::Remedy{.kind = static_cast<model::RemedyKind>(seed % 9),
-                                       .name = dice.text(),
-                                       .gpus = base::gpus(3),
-                                       .tasks = 2,
-                                       .jobs = {{static_cast<std::int64_t>(seed % 5)}}};
+        verdict.suggestion = model::Suggestion{.kind = static_cast<model::SuggestionKind>(seed % 9),
+                                               .name = dice.text(),
+                                               .gpus = base::gpus(3),
+                                               .tasks = 2,
+                                               .jobs = {{static_cast<std::int64_t>(seed % 5)}}};
     }
     return view;
 }
@@ -101,7 +101,7 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
         plan.plan.starts = {{{1}, model::Rule::Reclaim, places()}};
         plan.plan.pauses = {{{2}, {0, 1}, false, model::Rule::Preempt, {1}, {5, 6}}};
         plan.plan.moves = {{{4}, places(), model::Rule::Consolidate, {1}, {7, 8}}};
-        plan.plan.bookings = {{{5}, berth::base::at_ms(7000), 2, places(), places()}};
+        plan.plan.backfill = {{{5}, berth::base::at_ms(7000), 2, places(), places()}};
         plan.plan.reservations = {{{3}, model::Rule::Hold, places()}};
         plan.plan.dropped = {{4}};
         plan.plan.next_wakeup = base::at_ms(1'234'567);

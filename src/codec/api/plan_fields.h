@@ -54,13 +54,13 @@ struct Fields<model::Reservation> {
 };
 
 template <>
-struct Fields<model::Booking> {
+struct Fields<model::BackfillReservation> {
     static void visit(auto&& field) {
-        field("job", &model::Booking::job);
-        field("start", &model::Booking::start);
-        field("unknown", &model::Booking::unknown);
-        field("tasks", &model::Booking::tasks);
-        field("kept", &model::Booking::kept);
+        field("job", &model::BackfillReservation::job);
+        field("start", &model::BackfillReservation::start);
+        field("unknown", &model::BackfillReservation::unknown);
+        field("tasks", &model::BackfillReservation::tasks);
+        field("kept", &model::BackfillReservation::kept);
     }
 };
 
@@ -82,7 +82,7 @@ struct Fields<model::Plan> {
         field("pauses", &model::Plan::pauses);
         field("moves", &model::Plan::moves);
         field("reservations", &model::Plan::reservations);
-        field("bookings", &model::Plan::bookings);
+        field("backfill", &model::Plan::backfill);
         field("dropped", &model::Plan::dropped);
         field("give_ups", &model::Plan::give_ups);
         field("next_wakeup", &model::Plan::next_wakeup);

@@ -112,13 +112,13 @@ TEST_CASE("no member of a described type is forgotten") {
               model::Project, model::TaskRequest, model::JobSpec, model::TaskPlacement,
               model::PauseCost, model::PauseReceipt, model::OrderReceipt, model::JobRecord,
               model::PauseManner, model::LaunchSpec, model::Snapshot>();
-    check_all<model::Verdict, model::Remedy, model::Start, model::Pause, model::Move,
-              model::Reservation, model::Booking, model::Plan, model::Submission, codec::PlanView,
-              codec::ProjectUse, codec::GpuView, codec::Foresight, model::StartEstimate,
-              model::ShareRow, model::ShareOffer, model::ShareLevel, model::ShareAccount,
-              model::Hypothesis, model::JobFate, model::FateChange, model::WhatIf,
-              codec::WhatIfRequest, model::OrderEvidence, model::StageChange, model::OrderPrice,
-              model::OrderAccount, model::Accuracy>();
+    check_all<model::Verdict, model::Suggestion, model::Start, model::Pause, model::Move,
+              model::Reservation, model::BackfillReservation, model::Plan, model::Submission,
+              codec::PlanView, codec::ProjectUse, codec::GpuView, codec::Foresight,
+              model::StartEstimate, model::ShareRow, model::ShareOffer, model::ShareLevel,
+              model::ShareAccount, model::Hypothesis, model::JobFate, model::FateChange,
+              model::WhatIf, codec::WhatIfRequest, model::OrderEvidence, model::StageChange,
+              model::OrderPrice, model::OrderAccount, model::Accuracy>();
     check_all<model::SizeLedger, model::FamilyLedger, model::RankLedger, model::ClaimLedger,
               model::GuardLedger, model::CrowdLedger, model::OrderLedger>();
     check_events(model::EventBody{});

@@ -58,7 +58,7 @@ struct Fields<model::JobRecord> {
         field("tasks", &R::tasks);
         field("releasing", &R::releasing);
         field("started_tasks", &R::started_tasks);
-        field("hold", &R::hold);
+        field("hold", &R::reserved);
         field("hold_deadline", &R::hold_deadline);
         field("hold_rule", &R::hold_rule);
         field("last_pause", &R::last_pause);

@@ -69,7 +69,7 @@ template <>
 inline constexpr std::array<Word, 9> kWords<model::Rule>{
     "allocate", "reclaim", "preempt", "consolidate", "hold", "user", "stale", "part", "park"};
 template <>
-inline constexpr std::array<Word, 9> kWords<model::RemedyKind>{
+inline constexpr std::array<Word, 9> kWords<model::SuggestionKind>{
     "resume", "node_back", "raise_limit", "raise_quota", "jobs_end",
     "apart",  "ask_less",  "any_kind",    "more_gpus"};
 template <>

@@ -320,7 +320,7 @@ void Scheduler::note_promise(model::JobId id) {
     const Gang* gang = jobs_->gang_of(id);
     const model::JobRecord* job = controller_->state().jobs.get(id);
     if (gang == nullptr || gang->workload == nullptr || job == nullptr) return;
-    if (job->hold.empty() || !job->tasks.empty()) return;
+    if (job->reserved.empty() || !job->tasks.empty()) return;
     const objects::Workload& workload = *gang->workload;
     requests_.send(
         client::merge_patch({workload.path(), objects::format(workload.meta.uid), ""}, {},
@@ -329,7 +329,7 @@ void Scheduler::note_promise(model::JobId id) {
 }
 
 objects::Promise Scheduler::promise_of(const model::JobRecord& job) const {
-    std::vector<model::TaskPlacement> tasks = job.hold;
+    std::vector<model::TaskPlacement> tasks = job.reserved;
     std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
     const base::TimePoint now = clock_.now();
     objects::Promise promise{now, job.hold_deadline.value_or(now), {}};
@@ -362,7 +362,7 @@ client::Annotations Scheduler::notes_of(model::JobId id, bool is_suspended) cons
     const objects::Receipt receipt = is_suspended ? receipt_for(*job) : receipt_after(*job);
     client::Annotations notes{{std::string(objects::kHistory), objects::format(history)},
                               {std::string(objects::kLastPause), objects::format(receipt)}};
-    if (is_suspended && !job->hold.empty())
+    if (is_suspended && !job->reserved.empty())
         notes.emplace_back(objects::kPromise, objects::format(promise_of(*job)));
     return notes;
 }

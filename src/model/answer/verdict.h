@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "model/answer/remedy.h"
+#include "model/answer/suggestion.h"
 #include "model/job/job.h"
 
 namespace berth::model {
 
-// What people and programs are told first; a table from Cause.
+// What people and programs see first; a table from Cause.
 enum class Reason {
     Invalid,          // the request contradicts itself or names something that does not exist
     NeverFits,        // would not fit into the empty pool
@@ -135,7 +135,7 @@ struct Verdict {
     std::optional<TimePoint> until = {};  // when time alone changes it
     std::vector<JobId> blockers = {};  // who holds what it needs, most relevant first, at most 8
     int position = 0;  // 1 = next in its project
-    std::optional<Remedy> remedy = {};  // when it was asked for and there is one
+    std::optional<Suggestion> suggestion = {};  // when it was asked for and there is one
 
     void because(Cause why) {
         cause = why;

@@ -69,7 +69,7 @@ struct WhatIf {
     std::vector<FateChange> jobs;  // whose fate differs, by id
     int waiting_now = 0;  // jobs that go on waiting
     int waiting_then = 0;
-    int reasons_compared = 0;  // of so many of them, at most; the others may wait for another
+    int reasons_compared = 0;  // how many of them, at most; the others may wait for another
 
     bool operator==(const WhatIf&) const = default;
 };

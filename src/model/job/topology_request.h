@@ -12,7 +12,7 @@ namespace berth::model {
 
 inline constexpr int kTaskGroupsMax = 256;
 
-// Tasks of a gang that need each other most. Their ranks follow those of the group before, so many
+// Tasks of a gang that need each other most. Their ranks follow those of the group before, as many
 // as its maximum; the gang starts when every group has its minimum.
 struct TaskGroup {
     std::string name;

@@ -19,7 +19,7 @@ Policy classic_policy() {
     policy.min_run = Duration{0};
     policy.min_run_restarts = 0;
     policy.priced_moves = false;
-    policy.bookings_max = 0;
+    policy.backfill_max = 0;
     policy.consolidate_above_ppm = 1'000'000;
     policy.min_run_binds_all = true;
     policy.order.by = JobOrder::Age;

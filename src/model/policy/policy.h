@@ -67,7 +67,7 @@ struct Policy {
     // An owner within its quota also takes back host memory and the like that work without GPUs of
     // other projects has beside free GPUs.
     bool reclaim_cpu_only = true;
-    // Capacity freed for a job is held for it until it starts or the hold's deadline passes.
+    // Capacity freed for a job is reserved for it until it starts or the deadline passes.
     bool sticky_plans = true;
     // A started job is left alone this long, unless the owner of the quota returns.
     Duration min_run{5 * 60 * 1000};
@@ -76,7 +76,7 @@ struct Policy {
     // The minimum run binds owners who take back their quota and interactive work as well.
     bool min_run_binds_all = false;
     // How long capacity is held for a job after the last victim's grace.
-    Duration hold{30 * 1000};
+    Duration reservation_hold{30 * 1000};
     // How long a paused job may take to save before it is killed.
     Duration pause_grace{60 * 1000};
     // Without a call to its GPUs for this time a build job of one task is parked that does not say
@@ -90,11 +90,11 @@ struct Policy {
     // They move only when that costs no more than the waiting job has lost by waiting, and not
     // within their minimum run.
     bool priced_moves = true;
-    // Most gangs for whom idle GPUs are kept until they start (scheduling/backfill/bookings.h); 0 =
+    // Most gangs for whom idle GPUs are kept until they start (scheduling/backfill/backfill.h); 0 =
     // none.
-    int bookings_max = 4;
+    int backfill_max = 4;
     // ... each after this wait.
-    Duration booking_after{10 * 60 * 1000};
+    Duration backfill_after{10 * 60 * 1000};
     // A gang whose largest tensor is a larger part of its model than this goes onto the fewest
     // nodes, since spread it would wait for the network (the rule is that of Tiresias, NSDI '19;
     // the number is ours); parts per million, so 1,000,000 is never.

@@ -6,7 +6,7 @@
 
 #include "cluster/gang.h"
 #include "model/job/companions.h"
-#include "scheduling/backfill/bookings.h"
+#include "scheduling/backfill/backfill.h"
 #include "scheduling/explain/kind_refusal.h"
 #include "scheduling/explain/lack.h"
 #include "scheduling/explain/standing_verdict.h"
@@ -16,7 +16,7 @@
 #include "scheduling/place/slots.h"
 #include "scheduling/plan_apply.h"
 #include "scheduling/rights/quota_gate.h"
-#include "scheduling/room/held_back.h"
+#include "scheduling/victims/held_back.h"
 
 namespace berth::scheduling {
 namespace {
@@ -75,7 +75,7 @@ class Explainer {
         verdict_.idle = pool.free_total[static_cast<std::size_t>(View::Idle)];
         verdict_.capacity = pool.capacity;
         verdict_.scope = view.cluster.projects()[job.project.index()].project.name;
-        verdict_.position = position_in_line(view_.claim(job_.project).lanes, job_);
+        verdict_.position = position_in_queue(view_.claim(job_.project).queue, job_);
     }
 
     // `fitted_before`: whether it would have fit before the plan's starts.
@@ -95,9 +95,9 @@ class Explainer {
                              is_too_far_apart() || would_fit_if_healthy();
         if (is_told) return verdict_;
         if (verdict_.tasks_fit == 0) tell_parts();
-        const bool is_enough = is_by_memory()
-                                   ? is_enough_apart(view_, job_.shape, job_.ask(), View::Idle)
-                                   : verdict_.idle >= verdict_.asks;
+        const bool is_enough =
+            is_by_memory() ? enough_on_separate_nodes(view_, job_.shape, job_.ask(), View::Idle)
+                           : verdict_.idle >= verdict_.asks;
         is_enough ? tell_what_lacks() : tell_who_holds();
         return verdict_;
     }
@@ -176,13 +176,13 @@ class Explainer {
     bool never_fits_together(const std::vector<NodeId>& allowed) {
         if (job_.active > 0 || !(requires_level() || has_groups())) return false;
         // Of those that are to join the pool the domains are not known before they have.
-        if (std::ranges::any_of(allowed, [&](NodeId node) { return view_.strays(node); }))
+        if (std::ranges::any_of(allowed, [&](NodeId node) { return view_.misplaced(node); }))
             return false;
         const auto tasks_on = [&](NodeId node) {
             return std::ranges::binary_search(allowed, node) ? when_empty(node) : 0;
         };
-        const Together most = most_together(job_.tasks_min, tasks_on);
-        if (most.tasks < job_.tasks_min) return with_domain(Cause::NeverFitsDomain, most);
+        const Together together = most_together(job_.tasks_min, tasks_on);
+        if (together.tasks < job_.tasks_min) return with_domain(Cause::NeverFitsDomain, together);
         const auto shortage = group_shortage(tasks_on);
         return shortage && shortage->is_proved && with_group(Cause::NeverFitsGroup, *shortage);
     }
@@ -193,55 +193,54 @@ class Explainer {
         const auto anywhere = fill(view_, job_, job_.ask(), View::Idle, {});
         if (std::ssize(anywhere) < job_.ask()) return false;
         const auto tasks_on = [&](NodeId node) { return now_on(node); };
-        Together most = most_together(job_.ask(), tasks_on);
-        if (most.tasks < job_.ask()) {
-            with_domain(Cause::NotTogetherInDomain, most);
+        Together together = most_together(job_.ask(), tasks_on);
+        if (together.tasks < job_.ask()) {
+            with_domain(Cause::NotTogetherInDomain, together);
         } else {
             const auto shortage = group_shortage(tasks_on);
             if (!shortage) return false;
             with_group(Cause::GroupNotTogether, *shortage);
-            most.region = shortage->region;
+            together.region = shortage->region;
         }
-        add_holders(cluster::kRoot, false, most.region);
+        add_holders(cluster::kRoot, false, together.region);
         return true;
     }
 
-    // In which domain of the required level would most of so many tasks fit? Of equal ones the
+    // In which domain of the required level would most of these tasks fit? Of equal ones the
     // first.
     struct Together {
         Region region = {};
         int tasks = 0;
     };
     Together most_together(int tasks, const std::function<int(NodeId)>& tasks_on) const {
-        Together most{cluster::Region{DomainId{}, {}}, 0};
+        Together together{cluster::Region{DomainId{}, {}}, 0};
         for (const Region& region : regions()) {
-            std::int64_t here = 0;
-            const auto add = [&](NodeId node) { here += tasks_on(node); };
+            std::int64_t current = 0;
+            const auto add = [&](NodeId node) { current += tasks_on(node); };
             if (region.is_whole_pool()) {  // with those that are to join it
                 std::ranges::for_each(nodes_, add);
             } else {
                 cluster::visit_nodes(view_.cluster, view_.pool, region, add);
             }
-            const int fit = static_cast<int>(std::min<std::int64_t>(here, tasks));
-            if (most.region.is_nowhere() || fit > most.tasks) most = {region, fit};
+            const int fit = static_cast<int>(std::min<std::int64_t>(current, tasks));
+            if (together.region.is_nowhere() || fit > together.tasks) together = {region, fit};
         }
-        return most;
+        return together;
     }
 
-    // What keeps its groups from standing where nodes take so many tasks: told of the domain of the
-    // required level where least is missing.
+    // What keeps its groups from a place where nodes take this many tasks: reported of the domain
+    // of the required level where least is missing.
     std::optional<GroupShortage> group_shortage(const std::function<int(NodeId)>& tasks_on) const {
         if (!has_groups()) return {};
         const cluster::Ranks ranks = cluster::next_ranks(shape_, job_, job_.ask());
         std::optional<GroupShortage> least;
         bool is_proved = true;
         for (const Region& region : regions()) {
-            GroupRoom room(view_, job_, region, tasks_on);
-            if (room.find(ranks, job_.ask())) return {};
-            const GroupShortage& here = room.shortage();
-            is_proved &= here.is_proved;
-            const auto missing = [](const GroupShortage& of) { return of.tasks - of.fitting; };
-            if (!least || missing(here) < missing(*least)) least = here;
+            GroupRoom groups(view_, job_, region, tasks_on);
+            if (groups.find(ranks, job_.ask())) return {};
+            const GroupShortage& current = groups.shortage();
+            is_proved &= current.is_proved;
+            if (!least || current.missing() < least->missing()) least = current;
         }
         if (least) least->is_proved = is_proved;
         return least;
@@ -255,10 +254,11 @@ class Explainer {
     bool has_groups() const { return !shape_.groups.empty(); }
     bool requires_level() const { return shape_.required >= 0; }
 
-    bool with_domain(Cause cause, const Together& most) {
-        verdict_.tasks_fit = most.tasks;
-        const bool is_named = !most.region.is_nowhere();
-        verdict_.scope = is_named ? cluster::name_of(view_.cluster, most.region, view_.pool) : "";
+    bool with_domain(Cause cause, const Together& together) {
+        verdict_.tasks_fit = together.tasks;
+        const bool is_named = !together.region.is_nowhere();
+        verdict_.scope =
+            is_named ? cluster::name_of(view_.cluster, together.region, view_.pool) : "";
         return with(cause, shape_.topology.required);
     }
 
@@ -285,55 +285,55 @@ class Explainer {
     // It fits, and yet the decision did not start it.
     bool is_kept_for_others() {
         const cluster::Trial trial(view_.cluster);
-        const bool is_asked_later = plan_.is_empty() && plan_.bookings.empty();
-        NodeSeats seats;
-        Bookings bookings;
-        is_asked_later ? bookings.book(view_, seats) : bookings.take_over(view_, plan_.bookings);
-        const Bookings::Opening opening(bookings, job_);
-        if (!bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle))
+        const bool is_asked_later = plan_.is_empty() && plan_.backfill.empty();
+        NodeWindows windows;
+        Backfill backfill;
+        is_asked_later ? backfill.make(view_, windows) : backfill.take_over(view_, plan_.backfill);
+        const Backfill::Opening opening(backfill, job_);
+        if (!backfill.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle))
             return with(Cause::NotEvaluated);
-        verdict_.bound = bookings.kept();
-        for (const model::Booking& booking : bookings.still_waiting()) add_blocker(booking.job);
+        verdict_.bound = backfill.kept_gpus();
+        for (const auto& gang : backfill.still_waiting()) add_blocker(gang.job);
         return with(Cause::KeptForBackfill);
     }
 
     bool is_behind_others() {
         for (const model::Start& start : plan_.starts) add_blocker(start.job);
-        for (const model::Reservation& held : plan_.reservations) add_blocker(held.job);
+        for (const model::Reservation& in_use : plan_.reservations) add_blocker(in_use.job);
         return with(Cause::AheadInQueue);
     }
 
     // Whether it would fit if nothing were promised.
     bool is_promised_to_others() {
-        if (view_.cluster.holders().empty()) return false;
+        if (view_.cluster.reserved_jobs().empty()) return false;
         const cluster::Trial trial(view_.cluster);
-        const auto holders = view_.cluster.holders();
-        for (const JobId holder : holders) view_.cluster.drop_hold(holder);
+        const auto holders = view_.cluster.reserved_jobs();
+        for (const JobId holder : holders) view_.cluster.drop_reservation(holder);
         if (!place(view_, job_, job_.ask(), View::Idle)) return false;
         for (const JobId holder : holders) add_blocker(holder);
         return with(Cause::ReservedForOther);
     }
 
     bool would_fit_if_healthy() {
-        const auto away = nodes_where(view_, [&](const cluster::NodeState& node, NodeId) {
+        const auto down = nodes_where(view_, [&](const cluster::NodeState& node, NodeId) {
             return !node.is_ready && view_.cluster.allows(job_.shape, node.kind);
         });
-        if (away.empty()) return false;
+        if (down.empty()) return false;
         const auto tasks_on = [&](NodeId node) {
-            return std::ranges::binary_search(away, node) ? slots_when_back(node) : now_on(node);
+            return std::ranges::binary_search(down, node) ? slots_when_back(node) : now_on(node);
         };
-        const Together most = most_together(job_.ask(), tasks_on);
-        if (most.tasks < job_.ask() || group_shortage(tasks_on)) return false;
-        const auto first = std::ranges::find_if(away, [&](NodeId node) {
-            return view_.is_in(most.region, node) && slots_when_back(node) > 0;
+        const Together together = most_together(job_.ask(), tasks_on);
+        if (together.tasks < job_.ask() || group_shortage(tasks_on)) return false;
+        const auto first = std::ranges::find_if(down, [&](NodeId node) {
+            return view_.is_in(together.region, node) && slots_when_back(node) > 0;
         });
-        if (first == away.end()) return false;
-        return with_node(view_.strays(*first) ? Cause::NodesJoin : Cause::NodesAway, *first);
+        if (first == down.end()) return false;
+        return with_node(view_.misplaced(*first) ? Cause::NodesJoin : Cause::NodesAway, *first);
     }
 
     // How many tasks the GPUs of a node that is away would take beside what still runs there.
     int slots_when_back(NodeId node) const {
-        if (view_.strays(node)) return when_empty(node);  // it joins then
+        if (view_.misplaced(node)) return when_empty(node);  // it joins then
         return most_tasks(parts_on(view_, job_.shape, node,
                                    [&](int gpu) { return view_.cluster.unused(node, gpu); }),
                           shape_.request.gpus, job_.ask());
@@ -353,15 +353,15 @@ class Explainer {
             if (!state.is_ready || !cluster.allows(job_.shape, state.kind)) continue;
             const model::GpuPart part = cluster.part_on(job_.shape, node);
             for (int gpu = 0; gpu < state.gpus; ++gpu) {
-                const model::GpuPart left = cluster.room(View::Idle, node, gpu);
+                const model::GpuPart left = cluster.free_part(View::Idle, node, gpu);
                 const auto enough = [](std::int64_t has, std::int64_t asked) {
                     return model::part_rounded_down({std::min(has, asked)}, {asked});
                 };
                 const MilliGpu compute = enough(left.compute.value, part.compute.value);
                 const MilliGpu memory = enough(left.memory.value, part.memory.value);
-                const std::pair here{std::min(compute, memory), std::max(compute, memory)};
-                if (nearest && here <= *nearest) continue;
-                nearest = here;
+                const std::pair current{std::min(compute, memory), std::max(compute, memory)};
+                if (nearest && current <= *nearest) continue;
+                nearest = current;
                 verdict_.compute_asked = part.compute, verdict_.memory_asked = part.memory;
                 verdict_.compute_left = left.compute, verdict_.memory_left = left.memory;
             }
@@ -372,7 +372,7 @@ class Explainer {
     void tell_what_lacks() {
         if (are_others_in_the_way(nodes_, job_.ask(), Moment::Now)) return;
         add_all_holders();
-        if (const NodeId node = job_.stay.node; node.is_valid()) {
+        if (const NodeId node = job_.pinned.node; node.is_valid()) {
             with_node(Cause::NotOnPinnedNode, node);
         } else if (const auto lack =
                        lack_beside(view_, job_.shape, job_.ask(), nodes_, Moment::Now)) {
@@ -400,7 +400,7 @@ class Explainer {
         const MilliGpu allocated = view_.allocated(job_.project);
         const bool others_hold = view_.allocated(cluster::kRoot) > allocated;
         if (const auto wait = held_back(view_, job_, counted_)) {
-            verdict_.used = wait->held;
+            verdict_.used = wait->in_use;
             verdict_.until = wait->until;
             with(wait->cause);
         } else if (are_others_in_the_way(nodes_, job_.ask(), Moment::Now)) {
@@ -431,15 +431,15 @@ class Explainer {
                 is_below |= at == top;
             }
             if (!is_below) continue;
-            std::int64_t held = 0;
+            std::int64_t in_use = 0;
             for (const auto& task : job.placed) {
                 if (!cluster::is_in(view_.cluster, where, task.place.node)) continue;
-                held += task.place.gpus().value;
+                in_use += task.place.gpus().value;
             }
-            if (held > 0 || where.is_whole_pool()) holders.emplace_back(-held, id);
+            if (in_use > 0 || where.is_whole_pool()) holders.emplace_back(-in_use, id);
         }
         std::ranges::sort(holders);
-        for (const auto& [held, id] : holders) add_blocker(id);
+        for (const auto& [in_use, id] : holders) add_blocker(id);
     }
     void add_all_holders() { add_holders(cluster::kRoot); }
 
@@ -468,10 +468,10 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
                                 !quota_gate(view, job, ask_gpus(view, job, job.ask())) &&
                                 place(view, job, job.ask(), View::Idle).has_value());
     }
-    std::vector<std::optional<Verdict>> own;
+    std::vector<std::optional<Verdict>> standing;
     for (const JobId id : jobs) {
-        own.push_back(standing_verdict(cluster, plan, cluster.job(id)));
-        if (own.back()) own.back()->at = now;
+        standing.push_back(standing_verdict(cluster, plan, cluster.job(id)));
+        if (standing.back()) standing.back()->at = now;
     }
     for (const model::Pause& pause : plan.pauses) {
         if (!pause.is_wasteful) continue;
@@ -481,19 +481,19 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
     carry_out(cluster, plan, Reservations::Made);
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        // Told of the first pool it names that could ever take it, else of the first.
+        // Reported of the first pool it names that could ever take it, else of the first.
         const Job& job = cluster.job(jobs[i]);
-        std::optional<Verdict> told = own[i];
-        const auto pools = own[i] ? std::span<const base::PoolId>() : cluster.pools_of(job);
+        std::optional<Verdict> shown = standing[i];
+        const auto pools = standing[i] ? std::span<const base::PoolId>() : cluster.pools_of(job);
         for (const base::PoolId pool : pools) {
             // Fair shares are the same before and after (pool_view.h).
-            Verdict here = Explainer(before[pool.index()], job, plan).run(fitted_before[i]);
-            const bool is_possible = here.reason != model::Reason::NeverFits &&
-                                     here.reason != model::Reason::ModelMismatch;
-            if (!told || is_possible) told = std::move(here);
+            Verdict current = Explainer(before[pool.index()], job, plan).run(fitted_before[i]);
+            const bool is_possible = current.reason != model::Reason::NeverFits &&
+                                     current.reason != model::Reason::ModelMismatch;
+            if (!shown || is_possible) shown = std::move(current);
             if (is_possible) break;
         }
-        verdicts.push_back(*told);
+        verdicts.push_back(*shown);
     }
     return verdicts;
 }

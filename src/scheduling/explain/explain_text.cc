@@ -18,7 +18,7 @@ using base::format_gpus;
 using model::Cause;
 using model::Verdict;
 
-// What stands in braces is a number of the verdict or a part of a sentence: part() says which.
+// Braces name a number of the verdict or a part of a sentence: part() says which.
 constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentences{{
     {Cause::NotEvaluated, "not looked at yet"},
     {Cause::OnHold, "held by a user before it ran; resume it to let it run"},
@@ -203,7 +203,7 @@ std::optional<std::string> said_part(const Verdict& verdict, std::string_view na
 }
 
 std::string part(const Verdict& verdict, std::string_view name) {
-    if (const auto said = said_part(verdict, name)) return *said;
+    if (const auto part = said_part(verdict, name)) return *part;
     const bool is_one_used = verdict.used <= base::kWholeGpu;
     const bool is_pods = verdict.what == model::kPodsResource;
     if (name == "tasks") return tasks_text(verdict);
@@ -214,7 +214,7 @@ std::string part(const Verdict& verdict, std::string_view name) {
     if (name == "apart") return apart_text(verdict);
     if (name == "full") {
         return (tells_parts(verdict) ? parts_text(verdict) : idle_text(verdict)) +
-               ", and nobody may be paused for it";
+               ", and no running job may be preempted for it";
     }
     if (name == "each needs") {
         return is_pods ? "nodes take too few pods" : "each task needs " + verdict.what;
@@ -258,9 +258,9 @@ std::string lend_text(const Verdict& verdict) {
 
 // "4 asked - 3 idle = 1 short"; empty where there is enough.
 template <typename Amount>
-std::string short_text(Amount asked, Amount there, const std::string& of, const char* where) {
+std::string short_text(Amount asked, Amount there, const std::string& of_what, const char* where) {
     if (asked <= there) return {};
-    return format(asked) + of + " asked - " + format(there) + " " + where + " = " +
+    return format(asked) + of_what + " asked - " + format(there) + " " + where + " = " +
            format(asked - there) + " short";
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("every cause has a sentence of its own, with all its parts") {
     }
 }
 
-TEST_CASE("the end of a wait is told with its day where that is another one") {
+TEST_CASE("the end of a wait is shown with its day where that is another one") {
     model::Verdict verdict;
     verdict.because(model::Cause::PreemptionDelay);
     verdict.at = base::at_ms(0);

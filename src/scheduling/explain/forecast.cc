@@ -99,7 +99,7 @@ class Future {
             std::vector<int> ranks;
             for (const auto& task : cluster_.job(id).placed) ranks.push_back(task.place.task);
             cluster_.vacate(id, ranks);
-            if (cluster_.job(id).hold) cluster_.drop_hold(id);
+            if (cluster_.job(id).reservation) cluster_.drop_reservation(id);
             cluster_.remove_job(id);
             ends_.erase(id);
             forecast.ends.emplace_back(now_, id);

@@ -3,7 +3,7 @@
 // When will waiting jobs start? Lets time pass on a copy of the cluster: running jobs end when
 // their time is over, paused ones leave, and every decision is the real one (decide.h), carried
 // out, until everybody asked about has started, nothing can change any more, or a bound is reached.
-// Nobody submits, cancels or fails meanwhile.
+// No job is submitted, canceled or fails meanwhile.
 //
 // Guarantees: the same input gives the same answer. Cost: at most bounds.decisions decisions for
 // each of the three paces of an estimate, and of a fourth where evidence is missing.
@@ -35,7 +35,7 @@ struct ForecastBounds {
     model::Duration horizon{INT64_C(7) * 24 * 3600 * 1000};
     int decisions = 1000;
 };
-// So many decisions that answering stays a matter of a fraction of a second.
+// A number of decisions that takes a fraction of a second.
 ForecastBounds bounds_for(const cluster::Cluster& cluster);
 
 struct Forecast {

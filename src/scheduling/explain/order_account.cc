@@ -14,8 +14,8 @@ using cluster::Job;
 using model::EvidenceOf;
 using model::OrderAccount;
 
-std::string key_of(EvidenceOf of, const model::JobRecord& record) {
-    switch (of) {
+std::string key_of(EvidenceOf known, const model::JobRecord& record) {
+    switch (known) {
         case EvidenceOf::User: return record.user;
         case EvidenceOf::Name:
             return record.user + " named " + ordering::stem_of_name(record.spec.name);
@@ -26,7 +26,7 @@ std::string key_of(EvidenceOf of, const model::JobRecord& record) {
 
 // Whether it runs or is to start there, or waits for GPUs there.
 bool is_in_pool(const Cluster& cluster, const Job& job, base::PoolId pool) {
-    if (!job.placed.empty() || job.hold) return job.pool == pool;
+    if (!job.placed.empty() || job.reservation) return job.pool == pool;
     const auto pools = cluster.pools_of(job);
     return job.is_waiting() && std::ranges::find(pools, pool) != pools.end();
 }
@@ -34,8 +34,9 @@ bool is_in_pool(const Cluster& cluster, const Job& job, base::PoolId pool) {
 // Its place among those that wait, and who of those that run is before it.
 void add_place(const Cluster& cluster, const Job& job, base::PoolId pool, OrderAccount& account) {
     const cluster::Claim& claim = cluster.claim(pool, job.project);
-    account.position = position_in_line(claim.lanes, job);
-    for (const auto& [key, lane] : claim.lanes) account.waiting += static_cast<int>(lane.size());
+    account.position = position_in_queue(claim.queue, job);
+    for (const auto& [key, job_class] : claim.queue)
+        account.waiting += static_cast<int>(job_class.size());
     account.capacity = cluster.pool(pool).capacity;
     for (const auto& [id, other] : cluster.jobs()) {
         if (other.project != job.project) continue;
@@ -43,9 +44,9 @@ void add_place(const Cluster& cluster, const Job& job, base::PoolId pool, OrderA
             ++account.jobs_of_higher_priority;
         }
         const bool runs_here = !other.placed.empty() && other.pool == pool;
-        if (!runs_here || other.precedence() < job.precedence()) continue;
+        if (!runs_here || other.priority_key() < job.priority_key()) continue;
         ++account.jobs_before;
-        account.gpus_before += other.held();
+        account.gpus_before += other.in_use();
     }
 }
 
@@ -54,23 +55,23 @@ void add_place(const Cluster& cluster, const Job& job, base::PoolId pool, OrderA
 OrderAccount order_account(Cluster& cluster, const model::Policy& policy, model::TimePoint now,
                            const model::JobRecord& record) {
     const Job& job = cluster.job(record.id);
-    const ordering::Account of = cluster::account_of_order(cluster, job.id);
+    const ordering::Account known = cluster::account_of_order(cluster, job.id);
     OrderAccount account;
     account.is_ranked = job.preemptible;
-    account.by = of.by;
-    account.stage = of.stage;
-    account.turn = of.turn;
-    account.changes = of.changes;
-    account.evidence = of.evidence;
-    account.evidence.key = key_of(of.evidence.of, record);
-    account.cost_counts = of.cost_counts;
-    if (of.cost > 0) account.cost_gpu_ms = of.cost;
+    account.by = known.by;
+    account.stage = known.stage;
+    account.turn = known.turn;
+    account.changes = known.changes;
+    account.evidence = known.evidence;
+    account.evidence.key = key_of(known.evidence.of, record);
+    account.cost_counts = known.cost_counts;
+    if (known.cost > 0) account.cost_gpu_ms = known.cost;
     if (!job.placed.empty() || !job.is_waiting()) return account;
     const base::PoolId pool = cluster.pools_of(job).front();
     add_place(cluster, job, pool, account);
     account.price = order_price(cluster, policy, now, job, pool);
-    const bool is_bound = of.due != ordering::kNever && account.jobs_of_higher_priority == 0;
-    if (is_bound) account.due = of.due;
+    const bool is_bound = known.due != ordering::kNever && account.jobs_of_higher_priority == 0;
+    if (is_bound) account.due = known.due;
     return account;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What does the order of jobs say of this one job, and is the bound of its wait true? For a job
-// that somebody asks about: worked out on demand, never by a decision.
+// that a user asks about: worked out on demand, never by a decision.
 //
 // Trusts: ranks are up to date (cluster/jobs/ranks.h). Guarantees: each number is one by which
 // decisions go; the cluster is the same after the call as before. Cost: O(jobs), one opinion of the

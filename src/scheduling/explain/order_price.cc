@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/explain/order_price.h"
 
-#include "scheduling/backfill/bookings.h"
+#include "scheduling/backfill/backfill.h"
 #include "scheduling/place/place.h"
-#include "scheduling/room/held_back.h"
-#include "scheduling/room/victims.h"
+#include "scheduling/victims/held_back.h"
+#include "scheduling/victims/victims.h"
 
 namespace berth::scheduling {
 namespace {
@@ -19,7 +19,7 @@ struct Answer {
     JobId candidate;  // when it is another one than the last in order
 };
 
-// Asked now, then at each moment at which a minimum run ends, until it finds somebody.
+// Asked now, then at each moment at which a minimum run ends, until it finds a victim.
 Answer by_search(PoolView& view, const Beneficiary& beneficiary) {
     const TimePoint now = view.now;
     VictimSearch search;
@@ -39,7 +39,7 @@ Answer by_search(PoolView& view, const Beneficiary& beneficiary) {
 
 // In the order in which a decision asks: preemption.cc.
 Answer answer_for(PoolView& view, const Job& job, const Job& last) {
-    if (last.precedence() >= job.precedence_in_line()) return {HeldBackBy::Order, {}, {}};
+    if (last.priority_key() >= job.queue_priority()) return {HeldBackBy::Order, {}, {}};
     const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()),
                                   model::Rule::Preempt, home_of(job)};
     if (const auto wait = must_wait(view, beneficiary)) {
@@ -47,10 +47,10 @@ Answer answer_for(PoolView& view, const Job& job, const Job& last) {
         return {is_delay ? HeldBackBy::Delay : HeldBackBy::WasteBudget, wait->until, {}};
     }
     const cluster::Trial trial(view.cluster);
-    NodeSeats seats;
-    Bookings bookings;
-    bookings.book(view, seats);
-    const Bookings::Opening opening(bookings, job);
+    NodeWindows windows;
+    Backfill backfill;
+    backfill.make(view, windows);
+    const Backfill::Opening opening(backfill, job);
     return by_search(view, beneficiary);
 }
 
@@ -69,18 +69,18 @@ std::optional<OrderPrice> order_price(cluster::Cluster& cluster, const model::Po
     const JobId last = victims.begin()->job;
     if (cluster.job(last).priority > job.priority) return {};
     PoolView view = view_pool(cluster, policy, now, pool);
-    const Answer held = answer_for(view, job, cluster.job(last));
-    const Job& candidate = cluster.job(held.candidate.is_valid() ? held.candidate : last);
-    const model::PauseCost cost = pause_cost(candidate, candidate.held(), now);
+    const Answer in_use = answer_for(view, job, cluster.job(last));
+    const Job& candidate = cluster.job(in_use.candidate.is_valid() ? in_use.candidate : last);
+    const model::PauseCost cost = pause_cost(candidate, candidate.in_use(), now);
     return OrderPrice{.candidate = candidate.id,
                       .loses_gpu_ms = cost.unsaved_gpu_ms + cost.restart_gpu_ms,
                       .stage = cluster::account_of_order(cluster, candidate.id).stage,
                       .preempted_from = preempted_from(cluster::account_of_order(cluster, job.id),
                                                        cluster::order_rules(cluster, job.project)),
-                      .is_behind = candidate.precedence() < job.precedence_in_line(),
+                      .is_behind = candidate.priority_key() < job.queue_priority(),
                       .is_of_lower_priority = candidate.priority < job.priority,
-                      .held_back_by = held.by,
-                      .until = held.until};
+                      .held_back_by = in_use.by,
+                      .until = in_use.until};
 }
 
 }  // namespace berth::scheduling

@@ -4,10 +4,10 @@
 // from happening now? Asked on demand, never by a decision.
 //
 // Trusts: ranks are up to date (cluster/jobs/ranks.h). Guarantees: goes by the order, the delay,
-// the budget, the bookings and the search for victims of a decision itself, so that where nothing
-// holds the job back the next decision preempts for it; the cluster is the same after the call as
-// before. Cost: that of a search for victims, once more for each moment at which a minimum run ends
-// first, at most kLooksMax times.
+// the budget, the backfill reservations and the search for victims of a decision itself, so that
+// where nothing holds the job back the next decision preempts for it; the cluster is the same after
+// the call as before. Cost: that of a search for victims, once more for each moment at which a
+// minimum run ends first, at most kLooksMax times.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/explain/outlook.h"
 
-#include "scheduling/explain/remedy.h"
+#include "scheduling/explain/suggestion.h"
 
 namespace berth::scheduling {
 
@@ -14,7 +14,7 @@ Outlook outlook(const cluster::Cluster& cluster, const model::Policy& policy, mo
     const bool starts_anyway =
         estimate.optimistic && *estimate.optimistic <= now + policy.pause_grace;
     if (starts_anyway) return {estimate, {}};
-    return {estimate, find_remedy(cluster, policy, now, verdict, spec, tries_for(cluster))};
+    return {estimate, find_suggestion(cluster, policy, now, verdict, spec, tries_for(cluster))};
 }
 
 }  // namespace berth::scheduling

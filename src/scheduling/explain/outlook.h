@@ -2,13 +2,13 @@
 //
 // When will this job start if nothing changes, and what change starts it sooner? One answer of two
 // parts that cannot contradict each other: the estimate comes first (forecast.h), and a suggestion
-// (remedy.h) is made only where it starts the job before the earliest time of the estimate.
-// Cost: that of both; so for one job that somebody asks about.
+// (suggestion.h) is made only where it starts the job before the earliest time of the estimate.
+// Cost: that of both; so for one job that a user asks about.
 #pragma once
 
 #include <optional>
 
-#include "model/answer/remedy.h"
+#include "model/answer/suggestion.h"
 #include "model/answer/verdict.h"
 #include "scheduling/explain/forecast.h"
 
@@ -16,7 +16,7 @@ namespace berth::scheduling {
 
 struct Outlook {
     model::StartEstimate estimate;
-    std::optional<model::Remedy> remedy;
+    std::optional<model::Suggestion> suggestion;
 };
 
 // `verdict` is explain()'s on this very cluster, `spec` what the job was submitted with.

@@ -122,15 +122,15 @@ std::optional<Verdict> standing_verdict(const Cluster& cluster, const Plan& plan
     verdict.idle = cluster.pool(pool).free_total[0];
     const auto reserved = std::ranges::find(plan.reservations, job.id, &model::Reservation::job);
     const bool keeps_hold =
-        job.hold && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
+        job.reservation && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
     if (std::ranges::find(plan.starts, job.id, &model::Start::job) != plan.starts.end()) {
         verdict.because(Cause::Starting);
     } else if (keeps_hold) {
-        tell_what_leaves(cluster, plan, job, job.hold->tasks, verdict);
+        tell_what_leaves(cluster, plan, job, job.reservation->tasks, verdict);
     } else if (reserved != plan.reservations.end()) {
         tell_what_leaves(cluster, plan, job, reserved->tasks, verdict);
-    } else if (job.is_waiting() && cluster.membership().strays.contains(job.stay.node)) {
-        verdict.scope = cluster.node_name(job.stay.node);
+    } else if (job.is_waiting() && cluster.membership().misplaced.contains(job.pinned.node)) {
+        verdict.scope = cluster.node_name(job.pinned.node);
         verdict.because(Cause::PinnedNodeLeaves);
     } else if (!job.may_run) {
         const bool has_run = job.last_start != TimePoint{};

@@ -13,9 +13,9 @@ namespace {
 std::int64_t supposed_room(const cluster::HostUse& host, std::int64_t others, Moment moment,
                            const Supposed& supposed) {
     if (host.capacity == cluster::kUnaccounted) return host.free(View::Idle);
-    const std::int64_t room =
+    const std::int64_t free =
         moment == Moment::Now ? host.free(View::Idle) : host.capacity - others;
-    return room + (supposed.is_host_of_others_free ? others : 0);
+    return free + (supposed.is_host_of_others_free ? others : 0);
 }
 
 // How many tasks the GPUs have room for.
@@ -35,7 +35,8 @@ int slots_by_gpus(const PoolView& view, ShapeId shape, NodeId node, Moment momen
     }
     auto parts = parts_on(view, shape, node, [&](int gpu) {
         const bool is_left = are_others_gone && (others.taken >> gpu & 1) != 0;
-        return is_now && !is_left ? cluster.room(View::Idle, node, gpu) : cluster.whole_gpu(node);
+        return is_now && !is_left ? cluster.free_part(View::Idle, node, gpu)
+                                  : cluster.whole_gpu(node);
     });
     if (!is_now) parts.resize(static_cast<std::size_t>(when_empty));
     return most_tasks(parts, request.gpus, tasks);

@@ -17,12 +17,12 @@ enum class Moment {
     WhenEmpty,  // if none of our jobs were there; what others use stays
 };
 
-// What is supposed to be in nobody's way.
+// What is supposed to block no task.
 struct Supposed {
     bool are_gpus_of_others_free = false;
     bool is_host_of_others_free = false;  // CPU, memory and other resources
-    bool is_host_ignored = false;  // nobody counts any of that
-    std::optional<std::uint32_t> ignored = {};  // a resource that nobody counts
+    bool is_host_ignored = false;  // none of that is counted
+    std::optional<std::uint32_t> ignored = {};  // a resource that is not counted
 };
 inline constexpr Supposed kWithoutOthers{true, true};
 
@@ -30,7 +30,7 @@ inline constexpr Supposed kWithoutOthers{true, true};
 int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment moment, int tasks,
                    const Supposed& supposed);
 
-// Whether so many fit on all of them together. Looks at no more nodes than it takes.
+// Whether this many fit on all of them together. Looks at no more nodes than it takes.
 bool would_fit(const PoolView& view, ShapeId shape, std::span<const NodeId> nodes, Moment moment,
                int tasks, const Supposed& supposed);
 

@@ -15,7 +15,7 @@
 //               in the end at most twice what a prophet would (the ski-rental argument).
 //
 // Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
-// cheapest set, then the fewest jobs, when at most kExactMovers jobs are worth it on the nodes
+// cheapest set, then the fewest jobs, when at most kExactMigrations jobs are worth it on the nodes
 // looked at; beyond that the nodes that are cheapest to clear, one task each, which may miss what a
 // gang that needs several tasks in one domain could do with. Cost: looks at most at kNodesTried
 // nodes, those with the most idle GPUs first, and at the jobs on them.
@@ -29,16 +29,16 @@
 #include <vector>
 
 #include "model/plan.h"
-#include "scheduling/moves/movers.h"
+#include "scheduling/moves/migrations.h"
 #include "scheduling/place/place.h"
 
 namespace berth::scheduling {
 
-inline constexpr std::size_t kExactMovers = 10;
+inline constexpr std::size_t kExactMigrations = 10;
 inline constexpr std::size_t kNodesTried = 64;
 
-struct Rearrangement {
-    std::vector<model::Move> moves;  // none = nobody moves
+struct FoundMoves {
+    std::vector<model::Move> moves;  // none = no job moves
     Places places;  // of the waiting job
     // When a set that is too dear now is worth its price, or may be asked. No later, perhaps
     // earlier: sets that are too dear are not tried.
@@ -47,28 +47,28 @@ struct Rearrangement {
 
 // Searches for one job after the other. While nothing changes, what was found out for a job holds
 // for every other one that asks the same, but for the price it may cost.
-class Rearrangements {
+class MoveSearch {
   public:
     // `may_move` tells who this decision may still move at all.
-    Rearrangements(const PoolView& view, std::function<bool(const cluster::Job&)> may_move,
-                   std::pmr::memory_resource* memory)
-        : view_(view), known_(memory), movers_(view, std::move(may_move), memory) {}
+    MoveSearch(const PoolView& view, std::function<bool(const cluster::Job&)> may_move,
+               std::pmr::memory_resource* memory)
+        : view_(view), known_(memory), migrations_(view, std::move(may_move), memory) {}
 
-    Rearrangement find(const cluster::Job& job);
+    FoundMoves find(const cluster::Job& job);
     // Says that what anybody holds, or what is free, has changed.
     void forget() {
         known_.clear();
-        movers_.forget();
+        migrations_.forget();
     }
 
     // What a set of jobs loses by moving, and how many GPUs it has.
-    struct Bill {
+    struct MigrationCost {
         std::int64_t price = 0;  // GPU-milliseconds
         MilliGpu gpus{0};
     };
-    // Why nobody moves.
+    // Why no job moves.
     struct Refusal {
-        base::SmallVector<Bill, 4>
+        base::SmallVector<MigrationCost, 4>
             too_dear;  // what was not tried for its price, none worse than another
         std::optional<TimePoint> protected_until;  // when more jobs may be moved
     };
@@ -79,7 +79,7 @@ class Rearrangements {
 
     const PoolView& view_;
     std::pmr::map<Question, Refusal> known_;
-    Movers movers_;
+    Migrations migrations_;
 };
 
 }  // namespace berth::scheduling

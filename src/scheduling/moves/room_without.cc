@@ -38,12 +38,12 @@ bool has_room_without(const PoolView& view, ShapeId shape, NodeId node, Leaving 
     const cluster::NodeState& state = cluster.nodes()[node.index()];
     if (!state.is_ready || !cluster.allows(shape, state.kind)) return false;
     const model::GpuPart part = cluster.part_on(shape, node);
-    std::array<model::GpuPart, model::kGpusPerNodeMax> room;
+    std::array<model::GpuPart, model::kGpusPerNodeMax> free;
     for (int gpu = 0; gpu < state.gpus; ++gpu) {
         // The memory only where it matters: that takes longer to look up.
-        room[static_cast<std::size_t>(gpu)] =
+        free[static_cast<std::size_t>(gpu)] =
             part.memory > base::Bytes{0}
-                ? cluster.room(View::Coming, node, gpu)
+                ? cluster.free_part(View::Coming, node, gpu)
                 : model::GpuPart{cluster.compute_left(View::Coming, node, gpu), {}};
     }
     std::int64_t cpu = 0;
@@ -54,7 +54,7 @@ bool has_room_without(const PoolView& view, ShapeId shape, NodeId node, Leaving 
             cpu += task.place.cpu.value;
             memory += task.place.memory.value;
             for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
-                model::GpuPart& gpu = room[static_cast<std::size_t>(std::countr_zero(mask))];
+                model::GpuPart& gpu = free[static_cast<std::size_t>(std::countr_zero(mask))];
                 gpu = gpu + task.place.part();
             }
         }
@@ -70,7 +70,7 @@ bool has_room_without(const PoolView& view, ShapeId shape, NodeId node, Leaving 
         return !is_owed && part.fits_in(gpu);
     };
     const int asked = cluster.shape(shape).request.gpus;
-    return std::ranges::count_if(std::span(room).first(state.gpus), fits) >= asked &&
+    return std::ranges::count_if(std::span(free).first(state.gpus), fits) >= asked &&
            (owed == 0 || asked == 0) && is_enough(state.cpu, cpu, cluster.cpu_on(shape, node)) &&
            is_enough(state.memory, memory, cluster.memory_on(shape, node)) &&
            has_resources_without(cluster, shape, node, leaving);

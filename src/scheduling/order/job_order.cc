@@ -7,12 +7,13 @@
 namespace berth::scheduling {
 namespace {
 
-bool is_before(const LaneHead& left, const LaneHead& right) {
-    return std::tie(right.lane.precedence, left.lane.stage, left.created, left.job) <
-           std::tie(left.lane.precedence, right.lane.stage, right.created, right.job);
+bool is_before(const ClassHead& left, const ClassHead& right) {
+    return std::tie(right.job_class.priority_key, left.job_class.gang_phase, left.created,
+                    left.job) < std::tie(left.job_class.priority_key, right.job_class.gang_phase,
+                                         right.created, right.job);
 }
 
-void sort_last_first(std::vector<LaneHead>& heads) {
+void sort_last_first(std::vector<ClassHead>& heads) {
     std::ranges::sort(heads,
                       [](const auto& left, const auto& right) { return is_before(right, left); });
 }
@@ -31,8 +32,8 @@ void JobOrder::read(const cluster::Claim& claim) {
     if (closed_.empty()) return;
     std::sort(closed_.begin(), closed_.end());
     left_.clear();
-    for (const LaneHead& head : open_) {
-        const bool is_closed = std::binary_search(closed_.begin(), closed_.end(), head.lane);
+    for (const ClassHead& head : open_) {
+        const bool is_closed = std::binary_search(closed_.begin(), closed_.end(), head.job_class);
         if (!is_closed) left_.push_back(head);
     }
     open_ = left_;
@@ -40,37 +41,38 @@ void JobOrder::read(const cluster::Claim& claim) {
 
 void JobOrder::read_without_passed(const cluster::Claim& claim) {
     left_.clear();
-    for (const auto& [key, lane] : claim.lanes) {
+    for (const auto& [key, job_class] : claim.queue) {
         if (std::ranges::find(closed_, key) != closed_.end()) continue;
-        auto first = lane.begin();
-        while (first != lane.end() && passed_.contains(first->second)) ++first;
-        if (first != lane.end()) left_.push_back({key, first->first, first->second});
+        auto first = job_class.begin();
+        while (first != job_class.end() && passed_.contains(first->second)) ++first;
+        if (first != job_class.end()) left_.push_back({key, first->first, first->second});
     }
     sort_last_first(left_);
     open_ = left_;
 }
 
-const std::vector<LaneHead>& JobOrder::heads_of(const cluster::Claim& claim) {
-    if (stamp_ == claim.lanes_stamp) return all_;
-    stamp_ = claim.lanes_stamp;
+const std::vector<ClassHead>& JobOrder::heads_of(const cluster::Claim& claim) {
+    if (stamp_ == claim.queue_stamp) return all_;
+    stamp_ = claim.queue_stamp;
     all_.clear();
-    for (const auto& [key, lane] : claim.lanes) {
-        all_.push_back({key, lane.front().first, lane.front().second});
+    for (const auto& [key, job_class] : claim.queue) {
+        all_.push_back({key, job_class.front().first, job_class.front().second});
     }
     sort_last_first(all_);
     return all_;
 }
 
-void JobOrder::close(const cluster::LaneKey& lane) {
-    closed_.push_back(lane);
-    const auto found = std::ranges::find(open_.rbegin(), open_.rend(), lane, &LaneHead::lane);
+void JobOrder::close(const cluster::JobClassKey& job_class) {
+    closed_.push_back(job_class);
+    const auto found =
+        std::ranges::find(open_.rbegin(), open_.rend(), job_class, &ClassHead::job_class);
     if (found == open_.rend()) return;
     if (found == open_.rbegin()) {
         open_ = open_.first(open_.size() - 1);
         return;
     }
     const auto at = open_.rend() - found - 1;
-    std::vector<LaneHead> left(open_.begin(), open_.end());
+    std::vector<ClassHead> left(open_.begin(), open_.end());
     left.erase(left.begin() + at);
     left_ = std::move(left);
     open_ = left_;

@@ -2,10 +2,11 @@
 //
 // Which job of a project is next? Rule R3: higher priority first, then gangs below their minimum
 // before those at it before those above it, then the older, then the lower id (ids follow names
-// among jobs of one age). Jobs alike stand in one lane: when its first cannot go on, the lane is
-// closed for the rest of the stage, so that a thousand equal jobs cost one look.
+// among jobs of one age). Jobs alike stand in one job class: when its first cannot go on, the job
+// class is closed for the rest of the stage, so that a thousand equal jobs cost one look.
 //
-// Cost: O(lanes log lanes) when the lanes of a project have changed, then O(1) a question.
+// Cost: O(job_classes log job classes) when the job classes of a project have changed, then O(1) a
+// question.
 #pragma once
 
 #include <optional>
@@ -17,9 +18,9 @@
 
 namespace berth::scheduling {
 
-// A lane and the first job in it.
-struct LaneHead {
-    cluster::LaneKey lane;
+// A job class and the first job in it.
+struct ClassHead {
+    cluster::JobClassKey job_class;
     model::TimePoint created;
     base::JobId job;
 };
@@ -28,25 +29,25 @@ class JobOrder {
   public:
     // Begins anew: nothing is closed. One order serves one claim of one cluster.
     void open(const cluster::Claim& claim);
-    // Looks at the claim's lanes; again whenever they changed. What was closed stays closed.
+    // Looks at the claim's job classes; again whenever they changed. What was closed stays closed.
     void read(const cluster::Claim& claim);
-    // Null when no lane is open.
-    const LaneHead* next() const { return open_.empty() ? nullptr : &open_.back(); }
-    void close(const cluster::LaneKey& lane);
-    // This job cannot go on, the others of its lane may; read() again afterwards.
+    // Null when no job class is open.
+    const ClassHead* next() const { return open_.empty() ? nullptr : &open_.back(); }
+    void close(const cluster::JobClassKey& job_class);
+    // This job cannot go on, the others of its job class may; read() again afterwards.
     void pass_over(base::JobId job) { passed_.insert(job); }
     // The last one first.
-    std::span<const LaneHead> heads() const { return open_; }
+    std::span<const ClassHead> heads() const { return open_; }
 
   private:
-    const std::vector<LaneHead>& heads_of(const cluster::Claim& claim);
+    const std::vector<ClassHead>& heads_of(const cluster::Claim& claim);
     void read_without_passed(const cluster::Claim& claim);
 
-    std::optional<std::uint64_t> stamp_;  // of the lanes as read
-    std::vector<LaneHead> all_;  // then, the last one first
-    std::vector<LaneHead> left_;  // of them, when others than the first ones are closed
-    std::span<const LaneHead> open_;  // part of one of both
-    std::vector<cluster::LaneKey> closed_;
+    std::optional<std::uint64_t> stamp_;  // of the job classes as read
+    std::vector<ClassHead> all_;  // then, the last one first
+    std::vector<ClassHead> left_;  // of them, when others than the first ones are closed
+    std::span<const ClassHead> open_;  // part of one of both
+    std::vector<cluster::JobClassKey> closed_;
     std::set<base::JobId> passed_;
 };
 

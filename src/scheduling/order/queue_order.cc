@@ -16,7 +16,7 @@ __extension__ using Wide = __int128;
 // allocated / allocatable as a fraction; R2 counts a missing share as 1/1000 of a GPU.
 std::strong_ordering compare_shares(MilliGpu left, MilliGpu left_of, MilliGpu right,
                                     MilliGpu right_of) {
-    const auto part = [](MilliGpu of) { return Wide{of.value == 0 ? 1 : of.value}; };
+    const auto part = [](MilliGpu whole) { return Wide{whole.value == 0 ? 1 : whole.value}; };
     const Wide l = Wide{left.value} * part(right_of);
     const Wide r = Wide{right.value} * part(left_of);
     return l <=> r;
@@ -27,13 +27,13 @@ constexpr std::uint64_t kAboveQuota = std::uint64_t{1} << 34;
 constexpr int kShareBits = 20;
 
 // In millionths or so, the largest number for all that are larger.
-std::uint64_t rounded_share(MilliGpu amount, MilliGpu of) {
+std::uint64_t rounded_share(MilliGpu amount, MilliGpu whole) {
     constexpr std::int64_t kNarrow = INT64_C(1) << (62 - kShareBits);
-    if (amount.value >= 0 && amount.value < kNarrow && of.value > 0) {
-        return static_cast<std::uint64_t>((amount.value << kShareBits) / of.value);
+    if (amount.value >= 0 && amount.value < kNarrow && whole.value > 0) {
+        return static_cast<std::uint64_t>((amount.value << kShareBits) / whole.value);
     }
     const Wide scaled = Wide{amount.value} << kShareBits;
-    const Wide share = scaled / Wide{of.value == 0 ? 1 : of.value};
+    const Wide share = scaled / Wide{whole.value == 0 ? 1 : whole.value};
     return static_cast<std::uint64_t>(
         std::clamp<Wide>(share, 0, std::numeric_limits<std::int64_t>::max()));
 }
@@ -69,7 +69,7 @@ bool is_before(const ServiceKey& left, const ServiceKey& right) {
     return left.allocatable < right.allocatable;
 }
 
-QueueOrder::QueueOrder(const PoolView& view, QueueMemory& memory, LaneTest test)
+QueueOrder::QueueOrder(const PoolView& view, QueueMemory& memory, ClassTest test)
     : view_(view), memory_(memory), test_(std::move(test)) {
     BERTH_CHECK(!std::exchange(memory.is_lent, true), "a pool has one order at a time");
     const std::size_t projects = view.cluster.projects().size();
@@ -104,33 +104,34 @@ void QueueOrder::refresh(ProjectId project) {
         if (first != nullptr) best.project = first->project;
     }
     if (!best.project.is_valid() || project == cluster::kRoot) return;
-    best.amount = asked(head(best).lane);
+    best.amount = asked(head(best).job_class);
     best.key = service_key(view_, project, best.amount);
 }
 
-MilliGpu QueueOrder::asked(const cluster::LaneKey& lane) const {
-    return view_.cluster.most(lane.shape, view_.pool) * lane.ask;
+MilliGpu QueueOrder::asked(const cluster::JobClassKey& job_class) const {
+    return view_.cluster.most_gpus(job_class.shape, view_.pool) * job_class.ask;
 }
 
 std::optional<Candidate> QueueOrder::next() {
     const Best& best = memory_.best[cluster::kRoot.index()];
     while (best.project.is_valid() && !test_(best.project, head(best))) {
         if (!is_worth_going_on()) return {};
-        close(best.project, cluster::LaneKey(head(best).lane));
+        close(best.project, cluster::JobClassKey(head(best).job_class));
     }
     if (!best.project.is_valid()) return {};
-    return Candidate{best.project, head(best).lane, head(best).job};
+    return Candidate{best.project, head(best).job_class, head(best).job};
 }
 
-// Looks for one lane that passes, and again when that one was closed: then a decision that has
-// given away all there is ends here, however many lanes wait. Lanes are closed from the end.
+// Looks for one job class that passes, and again when that one was closed: then a decision that has
+// given away all there is ends here, however many job classes wait. JobClasses are closed from the
+// end.
 bool QueueOrder::is_worth_going_on() {
-    for (; hopeful_.projects < memory_.jobs.size(); ++hopeful_.projects, hopeful_.lane = 0) {
+    for (; hopeful_.projects < memory_.jobs.size(); ++hopeful_.projects, hopeful_.job_class = 0) {
         const std::size_t at = (hopeful_.first + hopeful_.projects) % memory_.jobs.size();
         const auto heads = memory_.jobs[at].heads();
         const ProjectId project{static_cast<ProjectId::Rep>(at)};
-        for (; hopeful_.lane < heads.size(); ++hopeful_.lane) {
-            if (!hopeful_.is_found) hopeful_.is_found = test_(project, heads[hopeful_.lane]);
+        for (; hopeful_.job_class < heads.size(); ++hopeful_.job_class) {
+            if (!hopeful_.is_found) hopeful_.is_found = test_(project, heads[hopeful_.job_class]);
             if (hopeful_.is_found) return true;
         }
         hopeful_.is_found = false;
@@ -146,18 +147,18 @@ void QueueOrder::look_again() {
 }
 
 void QueueOrder::close(const Candidate& candidate) {
-    const LaneHead* next = memory_.jobs[candidate.project.index()].next();
-    if (next == nullptr || next->lane != candidate.lane) look_again();
-    close(candidate.project, candidate.lane);
+    const ClassHead* next = memory_.jobs[candidate.project.index()].next();
+    if (next == nullptr || next->job_class != candidate.job_class) look_again();
+    close(candidate.project, candidate.job_class);
 }
 
-void QueueOrder::close(ProjectId project, const cluster::LaneKey& lane) {
-    memory_.jobs[project.index()].close(lane);
-    const LaneHead* next = memory_.jobs[project.index()].next();
+void QueueOrder::close(ProjectId project, const cluster::JobClassKey& job_class) {
+    memory_.jobs[project.index()].close(job_class);
+    const ClassHead* next = memory_.jobs[project.index()].next();
     // Nothing but what is asked has changed since: the project stands where it stood.
-    const bool stands =
-        next != nullptr && asked(next->lane) == memory_.best[project.index()].amount;
-    if (!stands) refresh_from(project);
+    const bool is_unchanged =
+        next != nullptr && asked(next->job_class) == memory_.best[project.index()].amount;
+    if (!is_unchanged) refresh_from(project);
 }
 
 void QueueOrder::pass_over(const Candidate& candidate) {

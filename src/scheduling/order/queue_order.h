@@ -31,18 +31,18 @@ ServiceKey service_key(const PoolView& view, ProjectId project, MilliGpu amount)
 // Whether `left` is served before `right`; false when only age tells them apart.
 bool is_before(const ServiceKey& left, const ServiceKey& right);
 
-// A cheap condition that a lane must meet for its first job to be worth a try. Its answer changes
-// only when changed() is called.
-using LaneTest = std::function<bool(ProjectId, const LaneHead&)>;
+// A cheap condition that a job class must meet for its first job to be worth a try. Its answer
+// changes only when changed() is called.
+using ClassTest = std::function<bool(ProjectId, const ClassHead&)>;
 
 struct Candidate {
     ProjectId project;
-    cluster::LaneKey lane;
+    cluster::JobClassKey job_class;
     JobId job;
 };
 
-// What the orders of one pool leave for the next one: lanes that did not change are not read again.
-// One order at a time.
+// What the orders of one pool leave for the next one: job classes that did not change are not read
+// again. One order at a time.
 struct QueueMemory {
     // A tree node, and whose next job stands for it; not valid when there is none.
     struct Best {
@@ -57,17 +57,18 @@ struct QueueMemory {
 
 class QueueOrder {
   public:
-    QueueOrder(const PoolView& view, QueueMemory& memory, LaneTest test);
+    QueueOrder(const PoolView& view, QueueMemory& memory, ClassTest test);
     ~QueueOrder() { memory_.is_lent = false; }
     QueueOrder(const QueueOrder&) = delete;
     QueueOrder& operator=(const QueueOrder&) = delete;
 
-    // The next job to be tried, or nothing when no lane that is still open passes the test. Lanes
-    // that fail it are passed over in their turn: until then they count in the order like others.
+    // The next job to be tried, or nothing when no job class that is still open passes the test.
+    // JobClasses that fail it are passed over in their turn: until then they count in the order
+    // like others.
     std::optional<Candidate> next();
-    // Says that the candidate's lane cannot go on in this stage.
+    // Says that the candidate's job class cannot go on in this stage.
     void close(const Candidate& candidate);
-    // Says that the candidate alone cannot; the next of its lane comes after it.
+    // Says that the candidate alone cannot; the next of its job class comes after it.
     void pass_over(const Candidate& candidate);
     // Says that this project's jobs or holdings changed, or what is free.
     void changed(ProjectId project);
@@ -77,23 +78,23 @@ class QueueOrder {
 
     bool is_worth_going_on();
     void look_again();
-    void close(ProjectId project, const cluster::LaneKey& lane);
-    const LaneHead& head(const Best& best) const {
+    void close(ProjectId project, const cluster::JobClassKey& job_class);
+    const ClassHead& head(const Best& best) const {
         return *memory_.jobs[best.project.index()].next();
     }
     void read_below(ProjectId project);
     void refresh(ProjectId project);
     void refresh_from(ProjectId project);  // it and everything above it
-    MilliGpu asked(const cluster::LaneKey& lane) const;
+    MilliGpu asked(const cluster::JobClassKey& job_class) const;
 
     const PoolView& view_;
     QueueMemory& memory_;
-    LaneTest test_;
-    // An open lane that passes the test, once looked for: nothing passes before it.
+    ClassTest test_;
+    // An open job class that passes the test, once looked for: nothing passes before it.
     struct Hopeful {
         std::size_t first = 0;  // the project that is looked at first
         std::size_t projects = 0;  // that were looked at
-        std::size_t lane = 0;  // position among the open ones of the next project
+        std::size_t job_class = 0;  // position among the open ones of the next project
         bool is_found = false;
     } hopeful_;
 };

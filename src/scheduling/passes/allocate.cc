@@ -14,7 +14,7 @@ using model::Rule;
 
 bool may_have(Decision& decision, const PoolView& view, const Job& job) {
     if (job.ask() == 0) return !quota_gate(view, job, {});  // companions alone
-    return !decision.bookings(view).keep_share_from(job) &&
+    return !decision.backfill(view).keep_share_from(job) &&
            !quota_gate(view, job, ask_gpus(view, job, job.ask()));
 }
 
@@ -45,17 +45,17 @@ bool is_anything_being_left(const PoolView& view) {
            });
 }
 
-bool could_fit(Decision& decision, const PoolView& view, const LaneHead& head) {
-    const cluster::LaneKey& lane = head.lane;
-    if (lane.ask == 0) return true;  // companions alone
-    const bool may_fit = !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
-                         !is_in_too_small_parts(view, lane.shape, View::Coming);
-    return may_fit || decision.bookings(view).could_open_for(view.cluster.job(head.job));
+bool could_start(Decision& decision, const PoolView& view, const ClassHead& head) {
+    const cluster::JobClassKey& job_class = head.job_class;
+    if (job_class.ask == 0) return true;  // companions alone
+    const bool may_fit = !exceeds_capacity(view, job_class.shape, job_class.ask, View::Coming) &&
+                         !exceeds_largest_part(view, job_class.shape, View::Coming);
+    return may_fit || decision.backfill(view).could_open_for(view.cluster.job(head.job));
 }
 
-std::optional<TimePoint> grows_from(const PoolView& view, const cluster::LaneKey& lane) {
-    if (!lane.alone.is_valid()) return {};
-    const Job& job = view.cluster.job(lane.alone);
+std::optional<TimePoint> grows_from(const PoolView& view, const cluster::JobClassKey& job_class) {
+    if (!job_class.singleton.is_valid()) return {};
+    const Job& job = view.cluster.job(job_class.singleton);
     if (!job.grows_by_restart()) return {};
     const TimePoint due = protected_until(view, job, Rule::Preempt, job.project);
     if (due <= view.now) return {};

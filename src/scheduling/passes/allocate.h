@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which GPUs does a job get for which no work has to leave: idle ones, at once, and those that work
-// is leaving anyway, as a promise?
+// is leaving anyway, as a reservation?
 #pragma once
 
 #include "scheduling/order/queue_order.h"
@@ -12,20 +12,20 @@ namespace berth::scheduling {
 // Whether nothing but room keeps the job from them.
 bool may_have(Decision& decision, const PoolView& view, const cluster::Job& job);
 
-// Gives it either; the job's bookings are open (Bookings::Opening).
+// Gives it either; the job's backfill reservations are open (Backfill::Opening).
 bool allocate(Decision& decision, const PoolView& view, const cluster::Job& job);
 // Promises it GPUs that work is leaving anyway.
 bool reserve_leavings(Decision& decision, const PoolView& view, const cluster::Job& job);
 
-// --- as far as counts tell
-// Whether work that leaves frees anything that is promised to nobody: GPUs, of a shared one perhaps
+// --- as far as counts say
+// Whether work that leaves frees anything that is not reserved: GPUs, of a shared one perhaps
 // what is no share of both compute and memory; or CPU, memory and other resources of any node, for
 // companions stand in other pools too.
 bool is_anything_being_left(const PoolView& view);
-// Whether the first job of a lane could be placed now.
-bool could_fit(Decision& decision, const PoolView& view, const LaneHead& head);
+// Whether the first job of a job class could be placed now.
+bool could_start(Decision& decision, const PoolView& view, const ClassHead& head);
 // When a job that has to stop for more GPUs has run long enough to be worth it; nothing when it
 // has.
-std::optional<TimePoint> grows_from(const PoolView& view, const cluster::LaneKey& lane);
+std::optional<TimePoint> grows_from(const PoolView& view, const cluster::JobClassKey& job_class);
 
 }  // namespace berth::scheduling

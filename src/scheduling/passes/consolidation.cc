@@ -15,22 +15,22 @@ Consolidation::Consolidation(Decision& decision, const PoolView& view, int& sear
       searches_(searches),
       search_(
           view,
-          [&decision](const Job& mover) {
-              if (!decision.is_winner(mover.id)) return true;
-              decision.note_spared();
+          [&decision](const Job& migration) {
+              if (!decision.is_given_now(migration.id)) return true;
+              decision.note_untouchable();
               return false;
           },
           decision.cache().nodes()) {}
 
-bool Consolidation::could_help(const cluster::LaneKey& lane) const {
-    return view_.policy.moves_max > 0 && lane.preemptible && lane.stage == 0 &&
+bool Consolidation::could_help(const cluster::JobClassKey& job_class) const {
+    return view_.policy.moves_max > 0 && job_class.preemptible && job_class.gang_phase == 0 &&
            searches_ < kMoveSearchesMax &&
-           is_enough_apart(view_, lane.shape, lane.ask, View::Coming,
-                           decision_.bookings(view_).kept());
+           enough_on_separate_nodes(view_, job_class.shape, job_class.ask, View::Coming,
+                                    decision_.backfill(view_).kept_gpus());
 }
 
 Changed Consolidation::serve(const Job& job, bool has_opened) {
-    const bool is_apart = is_enough_apart(view_, job.shape, job.ask(), View::Coming);
+    const bool is_apart = enough_on_separate_nodes(view_, job.shape, job.ask(), View::Coming);
     if (!is_apart || !may_have(decision_, view_, job)) return {};
     ++searches_;
     if (is_waste_spent(view_, view_.wasted_gpu_ms)) {
@@ -38,7 +38,7 @@ Changed Consolidation::serve(const Job& job, bool has_opened) {
         return {};
     }
     if (has_opened) search_.forget();
-    const Rearrangement found = search_.find(job);
+    const FoundMoves found = search_.find(job);
     if (has_opened) search_.forget();
     if (found.worth_at) decision_.wake_at(*found.worth_at);
     if (found.moves.empty()) return {};

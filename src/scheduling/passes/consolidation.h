@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Do running jobs move so that a job that waits fits? GPUs enough idle apart then (moves.h). Asked
-// for jobs that can be paused too, and in one decision for so many as kMoveSearchesMax, those that
+// for jobs that can be paused too, and in one decision for at most kMoveSearchesMax, those that
 // come first in the order.
 #pragma once
 
@@ -18,10 +18,10 @@ class Consolidation {
     // Both outlive it. `searches`: how many this decision has made in any pool.
     Consolidation(Decision& decision, const PoolView& view, int& searches);
 
-    // As far as counts tell.
-    bool could_help(const cluster::LaneKey& lane) const;
-    // Moves others and promises the job their places. Trusts: could_help() said yes of its lane.
-    // `has_opened`: bookings are open for it alone.
+    // As far as counts say.
+    bool could_help(const cluster::JobClassKey& job_class) const;
+    // Moves others and reservations the job their places. Trusts: could_help() said yes of its job
+    // class. `has_opened`: backfill reservations are open for it alone.
     Changed serve(const cluster::Job& job, bool has_opened);
     // Says that what any job holds, or what is free, has changed.
     void forget() { search_.forget(); }
@@ -30,7 +30,7 @@ class Consolidation {
     Decision& decision_;
     const PoolView& view_;
     int& searches_;
-    Rearrangements search_;
+    MoveSearch search_;
 };
 
 }  // namespace berth::scheduling

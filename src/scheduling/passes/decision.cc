@@ -14,10 +14,10 @@ using model::TaskPlacement;
 namespace {
 
 // Most plans have few of each.
-template <typename Line>
-void add(std::vector<Line>& lines, Line line) {
-    if (lines.empty()) lines.reserve(4);
-    lines.push_back(std::move(line));
+template <typename Entry>
+void add(std::vector<Entry>& entries, Entry entry) {
+    if (entries.empty()) entries.reserve(4);
+    entries.push_back(std::move(entry));
 }
 
 }  // namespace
@@ -30,13 +30,13 @@ Decision::Decision(cluster::Cluster& cluster, const model::Policy& policy, TimeP
       cache_(cache),
       attempt_(attempt),
       start_of_(cache.nodes()),
-      winners_(cache.nodes()),
-      fresh_(cache.nodes()),
-      honoured_(cache.nodes()),
+      given_now_(cache.nodes()),
+      started_now_(cache.nodes()),
+      started_reserved_(cache.nodes()),
       unseen_(cache.nodes()),
       moved_(cache.nodes()),
-      conflicts_(cache.nodes()),
-      has_spared_(attempt.is_last) {}
+      withdrawals_(cache.nodes()),
+      has_untouchable_(attempt.is_last) {}
 
 Decision::~Decision() {
     for (PoolView& view : views_) cache_.pool(view.pool).shares = std::move(view.shares);
@@ -47,14 +47,14 @@ void Decision::look_at_pools() {
         const PoolId pool{static_cast<PoolId::Rep>(i)};
         views_.push_back(
             view_pool(cluster_, policy_, now_, pool, std::move(cache_.pool(pool).shares)));
-        views_.back().fresh = &fresh_;
-        views_.back().honoured = &honoured_;
+        views_.back().started_now = &started_now_;
+        views_.back().started_reserved = &started_reserved_;
         views_.back().unseen = &unseen_;
         views_.back().moved = &moved_;
-        if (attempt_.is_last) views_.back().spared = &winners_;
+        if (attempt_.is_last) views_.back().untouchable = &given_now_;
         if (cluster_.pools().size() == 1) break;  // there is nothing to prefer
         for (const cluster::Claim& claim : cluster_.pools()[i].claims) {
-            for (const auto& [key, lane] : claim.lanes) {
+            for (const auto& [key, job_class] : claim.queue) {
                 last_preference_ = std::max(last_preference_, key.preference);
             }
         }
@@ -64,9 +64,9 @@ void Decision::look_at_pools() {
 void Decision::start(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
     const bool is_new = cluster_.job(job).active == 0;
     if (is_new) unseen_.insert(job);
-    if (is_new && rule == Rule::Allocate) fresh_.insert(job);
+    if (is_new && rule == Rule::Allocate) started_now_.insert(job);
     cluster_.place(job, pool, tasks);
-    winners_.insert(job);
+    given_now_.insert(job);
     const auto [position, is_line] = start_of_.try_emplace({job, rule}, plan_.starts.size());
     if (is_line) {
         add(plan_.starts, {job, rule, {tasks.begin(), tasks.end()}});
@@ -76,24 +76,24 @@ void Decision::start(JobId job, PoolId pool, Rule rule, std::span<const TaskPlac
     known.insert(known.end(), tasks.begin(), tasks.end());
 }
 
-void Decision::start_from_hold(JobId job) {
+void Decision::start_reserved(JobId job) {
     const PoolId pool = cluster_.job(job).pool;
-    const auto& promised = cluster_.job(job).hold->tasks;
+    const auto& promised = cluster_.job(job).reservation->tasks;
     const Places tasks(promised.begin(), promised.end());
-    if (cluster_.job(job).active == 0) honoured_.insert(job);
-    cluster_.drop_hold(job);
+    if (cluster_.job(job).active == 0) started_reserved_.insert(job);
+    cluster_.drop_reservation(job);
     start(job, pool, Rule::Hold, tasks);
 }
 
 void Decision::reserve(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
-    winners_.insert(job);
-    const TimePoint deadline = hold_until(job, tasks);
-    cluster_.hold(job, pool, tasks, deadline, rule);
+    given_now_.insert(job);
+    const TimePoint deadline = reserved_until(job, tasks);
+    cluster_.reserve(job, pool, tasks, deadline, rule);
     add(plan_.reservations, {job, rule, {tasks.begin(), tasks.end()}, deadline});
     wake_at(deadline);
 }
 
-TimePoint Decision::hold_until(JobId job, std::span<const TaskPlacement> tasks) const {
+TimePoint Decision::reserved_until(JobId job, std::span<const TaskPlacement> tasks) const {
     model::Duration longest{0};
     const auto wait_for = [&](JobId id) {
         const cluster::Job& leaver = cluster_.job(id);
@@ -106,11 +106,11 @@ TimePoint Decision::hold_until(JobId job, std::span<const TaskPlacement> tasks) 
         if (std::exchange(looked_at, task.node) == task.node) continue;
         std::ranges::for_each(cluster_.jobs_on(task.node), wait_for);
     }
-    return now_ + longest + policy_.hold;
+    return now_ + longest + policy_.reservation_hold;
 }
 
-void Decision::drop_hold(JobId job) {
-    cluster_.drop_hold(job);
+void Decision::drop_reservation(JobId job) {
+    cluster_.drop_reservation(job);
     add(plan_.dropped, job);
 }
 
@@ -120,8 +120,8 @@ void Decision::pause(const model::Pause& pause) {
 }
 
 void Decision::pause(const VictimUnit& unit, Rule rule, JobId beneficiary, bool is_wasteful) {
-    // What it was promised by an earlier plan is void: nobody grows while asked to leave.
-    if (cluster_.job(unit.job).hold) drop_hold(unit.job);
+    // What it was promised by an earlier plan is void: no job grows while asked to leave.
+    if (cluster_.job(unit.job).reservation) drop_reservation(unit.job);
     cluster_.release(unit.job, unit.ranks);
     const auto& ranks = unit.ranks;
     const model::PauseCost cost = unit.cost_at(now_);
@@ -150,9 +150,9 @@ void Decision::move(std::span<const model::Move> moves, PoolId pool) {
         cluster_.release(move.job, cluster_.job(move.job).ranks());
     }
     for (const model::Move& move : moves) {
-        const TimePoint deadline = hold_until(move.job, move.tasks);
-        cluster_.hold(move.job, pool, move.tasks, deadline, move.rule);
-        winners_.insert(move.job);
+        const TimePoint deadline = reserved_until(move.job, move.tasks);
+        cluster_.reserve(move.job, pool, move.tasks, deadline, move.rule);
+        given_now_.insert(move.job);
         moved_.insert(move.job);
         plan_.moves.push_back(move);
         plan_.moves.back().deadline = deadline;

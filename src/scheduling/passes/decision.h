@@ -5,7 +5,7 @@
 // functions over it; what each of them keeps from one decision to the next is in the cache.
 //
 // A decision is tried again where a job got GPUs that another has a stronger right to
-// (conflicts.h): `known` says what earlier attempts found out, conflicts() what this one did.
+// (withdrawals.h): `known` says what earlier attempts found out, withdrawals() what this one did.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@
 #include "cluster/cluster.h"
 #include "model/plan.h"
 #include "model/policy/policy.h"
-#include "scheduling/passes/conflicts.h"
 #include "scheduling/passes/decision_cache.h"
+#include "scheduling/passes/withdrawals.h"
 #include "scheduling/rights/victim_unit.h"
 
 namespace berth::scheduling {
@@ -28,7 +28,7 @@ using Changed = base::SmallVector<ProjectId, 16>;
 // Which attempt at a decision: what earlier ones found out, and whether this is the last. In the
 // last one no job loses what it was just given; another finds other victims, or waits.
 struct Attempt {
-    const Conflicts& known;
+    const Withdrawals& known;
     bool is_first = true;
     bool is_last = false;
 };
@@ -52,17 +52,17 @@ class Decision {
     std::span<const PoolView> pools() const { return views_; }
     // The last place that any job's list of pools has; 0 with one pool.
     int last_preference() const { return last_preference_; }
-    Bookings& bookings(const PoolView& view) { return cache_.pool(view.pool).bookings; }
+    Backfill& backfill(const PoolView& view) { return cache_.pool(view.pool).backfill; }
 
     // --- what it writes
     // Tasks of one job that start by one rule stand in one line, whenever they were decided.
     void start(JobId job, PoolId pool, model::Rule rule,
                std::span<const model::TaskPlacement> tasks);
     // What was promised to it is free: it starts there.
-    void start_from_hold(JobId job);
+    void start_reserved(JobId job);
     void reserve(JobId job, PoolId pool, model::Rule rule,
                  std::span<const model::TaskPlacement> tasks);
-    void drop_hold(JobId job);
+    void drop_reservation(JobId job);
     // Units of one job for one beneficiary, taken one after the other, are one pause.
     void pause(const VictimUnit& unit, model::Rule rule, JobId beneficiary, bool is_wasteful);
     void pause(const model::Pause& pause);
@@ -72,25 +72,31 @@ class Decision {
     // instead.
     void move_instead(JobId job, PoolId pool, std::span<const model::TaskPlacement> tasks);
     void wake_at(TimePoint time);
-    // Whoever has started by now may be a victim.
+    // Jobs that have started by now may be victims.
     void see_started() { unseen_.clear(); }
-    void note_conflict(JobId loser, const Contender& winner) { add(conflicts_, loser, winner); }
+    void note_withdrawal(JobId loser, const StrongerJob& winner) {
+        add(withdrawals_, loser, winner);
+    }
     // A job could not be moved or paused because this plan has just given it something.
-    void note_spared() { has_spared_ = true; }
+    void note_untouchable() { has_untouchable_ = true; }
 
     // --- what it has decided so far
     const model::Plan& plan() const { return plan_; }
     model::Plan take_plan() { return std::move(plan_); }
-    const Conflicts& conflicts() const { return conflicts_; }
-    bool is_winner(JobId job) const { return winners_.contains(job); }  // it was given something
-    const JobSet& honoured() const { return honoured_; }  // started as promised to them
-    bool has_spared() const { return has_spared_; }
+    const Withdrawals& withdrawals() const { return withdrawals_; }
+    bool is_given_now(JobId job) const {
+        return given_now_.contains(job);
+    }  // it was given something
+    const JobSet& started_reserved() const {
+        return started_reserved_;
+    }  // started as promised to them
+    bool has_untouchable() const { return has_untouchable_; }
     // Whether work is asked to leave, so that GPUs may be left over.
     bool frees_gpus() const { return !plan_.pauses.empty() || !plan_.moves.empty(); }
 
   private:
     // Until all have left that leave where the job is to start, and itself where it moves.
-    TimePoint hold_until(JobId job, std::span<const model::TaskPlacement> tasks) const;
+    TimePoint reserved_until(JobId job, std::span<const model::TaskPlacement> tasks) const;
 
     static constexpr std::size_t kPools = 4;  // more of them need memory of their own
 
@@ -104,13 +110,13 @@ class Decision {
     model::Plan plan_;
     // Position in plan_.starts.
     std::pmr::map<std::pair<JobId, model::Rule>, std::size_t> start_of_;
-    JobSet winners_;
-    JobSet fresh_;  // start on idle GPUs: they have nothing to lose yet
-    JobSet honoured_;
+    JobSet given_now_;
+    JobSet started_now_;  // start on idle GPUs: they have nothing to lose yet
+    JobSet started_reserved_;
     JobSet unseen_;
     JobSet moved_;
-    Conflicts conflicts_;
-    bool has_spared_;
+    Withdrawals withdrawals_;
+    bool has_untouchable_;
 };
 
 }  // namespace berth::scheduling

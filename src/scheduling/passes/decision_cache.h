@@ -10,11 +10,11 @@
 #include <deque>
 #include <memory_resource>
 
-#include "scheduling/backfill/bookings.h"
+#include "scheduling/backfill/backfill.h"
 #include "scheduling/order/queue_order.h"
-#include "scheduling/passes/promises.h"
-#include "scheduling/rights/freeable.h"
-#include "scheduling/room/victims.h"
+#include "scheduling/passes/reservations.h"
+#include "scheduling/rights/reclaimable.h"
+#include "scheduling/victims/victims.h"
 
 namespace berth::scheduling {
 
@@ -22,9 +22,9 @@ class DecisionCache {
   public:
     struct Pool {
         VictimSearch victims;
-        Freeable freeable;
+        Reclaimable reclaimable;
         QueueMemory queue;  // who waits, in order
-        Bookings bookings;
+        Backfill backfill;
         Shares shares;  // room for the next ones
     };
     Pool& pool(PoolId pool) {
@@ -34,19 +34,19 @@ class DecisionCache {
     // For another cluster.
     void forget() {
         pools_.clear();
-        node_seats_ = {};
-        promises_ = {};
+        node_windows_ = {};
+        reservations_ = {};
     }
-    // When those GPUs come free that could be booked.
-    NodeSeats& node_seats() { return node_seats_; }
-    PromiseWatch& promises() { return promises_; }
+    // When those GPUs come free that could be reserved.
+    NodeWindows& node_seats() { return node_windows_; }
+    ReservationWatch& reservations() { return reservations_; }
     // For sets and maps that a decision makes.
     std::pmr::memory_resource* nodes() { return &nodes_; }
 
   private:
     std::deque<Pool> pools_;
-    NodeSeats node_seats_;
-    PromiseWatch promises_;
+    NodeWindows node_windows_;
+    ReservationWatch reservations_;
     std::pmr::unsynchronized_pool_resource nodes_;
 };
 

@@ -13,17 +13,17 @@ using base::PoolId;
 using cluster::Cluster;
 using cluster::View;
 
-bool are_alike(const model::Node& one, const model::Node& other) {
-    return one.gpus == other.gpus && one.gpu_model == other.gpu_model &&
-           one.gpu_memory == other.gpu_memory;
+bool are_alike(const model::Node& left, const model::Node& other) {
+    return left.gpus == other.gpus && left.gpu_model == other.gpu_model &&
+           left.gpu_memory == other.gpu_memory;
 }
 
 // How many of the outermost levels two nodes have in common, by the paths of their domains.
-int nearness(std::string_view one, std::string_view other) {
+int nearness(std::string_view left, std::string_view other) {
     int common = 0;
-    while (!one.empty() && one.substr(0, one.find('/')) == other.substr(0, other.find('/'))) {
+    while (!left.empty() && left.substr(0, left.find('/')) == other.substr(0, other.find('/'))) {
         ++common;
-        one.remove_prefix(std::min(one.find('/'), one.size() - 1) + 1);
+        left.remove_prefix(std::min(left.find('/'), left.size() - 1) + 1);
         other.remove_prefix(std::min(other.find('/'), other.size() - 1) + 1);
     }
     return common;
@@ -35,17 +35,17 @@ const std::string& domain_of(const Cluster& cluster, NodeId node) {
 }
 
 // Not valid when no node of the pool can take its place.
-NodeId spare_for(const Cluster& cluster, NodeId away, PoolId spares,
-                 const std::set<NodeId>& taken) {
-    const model::Node lost = cluster.description(away);
-    const auto& idle = cluster.pool(spares).free[static_cast<std::size_t>(View::Idle)];
+NodeId standby_for(const Cluster& cluster, NodeId lost_node, PoolId standby,
+                   const std::set<NodeId>& taken) {
+    const model::Node lost = cluster.description(lost_node);
+    const auto& idle = cluster.pool(standby).free[static_cast<std::size_t>(View::Idle)];
     const cluster::NodeSet& candidates = idle.nodes_with(lost.gpus);
     NodeId best;
     int nearest = -1;
     for (NodeId node = candidates.next({0}); node.is_valid();
          node = candidates.next({node.value + 1})) {
         if (cluster.nodes()[node.index()].gpus != lost.gpus || taken.contains(node)) continue;
-        const int near = nearness(domain_of(cluster, away), domain_of(cluster, node));
+        const int near = nearness(domain_of(cluster, lost_node), domain_of(cluster, node));
         if (near <= nearest || !are_alike(lost, cluster.description(node))) continue;
         if (!cluster::is_empty(cluster, node)) continue;
         best = node;
@@ -57,11 +57,11 @@ NodeId spare_for(const Cluster& cluster, NodeId away, PoolId spares,
 // Whether the node would join another pool if nothing were on it.
 bool is_to_move(const Cluster& cluster, NodeId node) {
     const cluster::Membership& membership = cluster.membership();
-    if (membership.strays.contains(node)) return true;
-    if (!membership.away.contains(node)) return false;
-    const PoolId spares =
+    if (membership.misplaced.contains(node)) return true;
+    if (!membership.unavailable.contains(node)) return false;
+    const PoolId standby =
         cluster.find_pool(cluster.pool(cluster.nodes()[node.index()].pool).spares);
-    return spares.is_valid() && spare_for(cluster, node, spares, {}).is_valid();
+    return standby.is_valid() && standby_for(cluster, node, standby, {}).is_valid();
 }
 
 }  // namespace
@@ -69,9 +69,9 @@ bool is_to_move(const Cluster& cluster, NodeId node) {
 GivenUp given_up(const Cluster& cluster, model::TimePoint now) {
     GivenUp given_up;
     const cluster::Membership& membership = cluster.membership();
-    if (membership.strays.empty() && membership.away.empty()) return given_up;
+    if (membership.misplaced.empty() && membership.unavailable.empty()) return given_up;
     for (const auto& [id, job] : cluster.jobs()) {
-        const NodeId node = job.stay.node;
+        const NodeId node = job.pinned.node;
         if (!node.is_valid() || !job.is_waiting() || !is_to_move(cluster, node)) continue;
         const model::TimePoint end = job.waiting_since + kFrozenPatience;
         if (end <= now) {
@@ -86,20 +86,20 @@ GivenUp given_up(const Cluster& cluster, model::TimePoint now) {
 std::vector<model::NodeMove> node_moves(const Cluster& cluster) {
     std::vector<model::NodeMove> moves;
     const cluster::Membership& membership = cluster.membership();
-    for (const NodeId node : membership.strays) {
+    for (const NodeId node : membership.misplaced) {
         if (!cluster::is_empty(cluster, node)) continue;
         moves.push_back({cluster.node_name(node), cluster.pool(cluster.belongs_to(node)).name, {}});
     }
     std::set<NodeId> taken;
-    for (const NodeId node : membership.away) {
+    for (const NodeId node : membership.unavailable) {
         const PoolId pool = cluster.nodes()[node.index()].pool;
-        const std::string& spares = cluster.pool(pool).spares;
-        if (spares.empty() || membership.strays.contains(node)) continue;
-        const NodeId spare = spare_for(cluster, node, cluster.find_pool(spares), taken);
-        if (!spare.is_valid() || !cluster::is_empty(cluster, node)) continue;
-        taken.insert(spare);
+        const std::string& standby = cluster.pool(pool).spares;
+        if (standby.empty() || membership.misplaced.contains(node)) continue;
+        const NodeId standby_node = standby_for(cluster, node, cluster.find_pool(standby), taken);
+        if (!standby_node.is_valid() || !cluster::is_empty(cluster, node)) continue;
+        taken.insert(standby_node);
         moves.push_back(
-            {cluster.node_name(spare), cluster.pool(pool).name, cluster.node_name(node)});
+            {cluster.node_name(standby_node), cluster.pool(pool).name, cluster.node_name(node)});
     }
     return moves;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which nodes join another pool now? Only those on which nothing runs, is frozen or is promised:
-//   strays    whose labels put them into another pool than the one they stand in: at once, or when
+//   misplaced    whose labels put them into another pool than the one they stand in: at once, or
+//   when
 //             their last work has left; they take no more of it
 //   spares    where a pool names one that has its spares: the place of a node that is drained or
 //             down is taken by an idle node like it (as many GPUs of the same model with the same
@@ -15,7 +16,7 @@
 // are given up, and it starts anew elsewhere with what it has saved. What is parked, or paused by a
 // user, does not wait; it keeps its node like work that runs.
 //
-// Cost: nothing when no node strays or is away.
+// Cost: nothing when no node misplaced or is away.
 #pragma once
 
 #include <optional>

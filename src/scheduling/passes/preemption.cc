@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "scheduling/passes/allocate.h"
-#include "scheduling/passes/contest.h"
+#include "scheduling/passes/reservations_in_the_way.h"
 #include "scheduling/place/place.h"
 #include "scheduling/rights/quota_gate.h"
 #include "scheduling/rights/reclaim.h"
 #include "scheduling/rights/waste_budget.h"
-#include "scheduling/room/held_back.h"
+#include "scheduling/victims/held_back.h"
 
 namespace berth::scheduling {
 namespace {
@@ -18,12 +18,13 @@ using cluster::Job;
 using model::Rule;
 using model::TaskPlacement;
 
-// Whether jobs of the lane have a right to GPUs that others hold.
-bool has_right(const PoolView& view, ProjectId project, const cluster::LaneKey& lane, Rule rule) {
-    const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
-    if (rule == Rule::Reclaim) return may_reclaim(view, project, lane.preemptible, amount);
+// Whether jobs of the job class have a right to GPUs that others hold.
+bool has_right(const PoolView& view, ProjectId project, const cluster::JobClassKey& job_class,
+               Rule rule) {
+    const MilliGpu amount = view.cluster.most_gpus(job_class.shape, view.pool) * job_class.ask;
+    if (rule == Rule::Reclaim) return may_reclaim(view, project, job_class.preemptible, amount);
     const auto& victims = view.claim(project).victims;
-    return !victims.empty() && victims.begin()->precedence < lane.precedence;
+    return !victims.empty() && victims.begin()->priority_key < job_class.priority_key;
 }
 
 void add(Changed& changed, ProjectId project) {
@@ -38,22 +39,24 @@ Preemption::Preemption(Decision& decision)
 }
 
 void Preemption::forget(const PoolView& view) {
-    decision_.cache().pool(view.pool).freeable.forget(view, decision_.bookings(view).kept());
+    decision_.cache().pool(view.pool).reclaimable.forget(view,
+                                                         decision_.backfill(view).kept_gpus());
     refused_.forget();
 }
 
-bool Preemption::could_help(const PoolView& view, ProjectId project, const cluster::LaneKey& lane,
-                            Rule rule) {
-    if (!has_right(view, project, lane, rule)) return false;
-    const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
-    if (!lane.preemptible && is_above_own_quota(view, project, amount)) return false;
+bool Preemption::could_help(const PoolView& view, ProjectId project,
+                            const cluster::JobClassKey& job_class, Rule rule) {
+    if (!has_right(view, project, job_class, rule)) return false;
+    const MilliGpu amount = view.cluster.most_gpus(job_class.shape, view.pool) * job_class.ask;
+    if (!job_class.preemptible && is_above_own_quota(view, project, amount)) return false;
     if (rule != Rule::Reclaim) return true;
-    const Counting counting = counting_of(view, lane.shape);
-    return decision_.cache().pool(view.pool).freeable.is_possible(view, project, amount, counting);
+    const Counting counting = counting_of(view, job_class.shape);
+    return decision_.cache().pool(view.pool).reclaimable.is_possible(view, project, amount,
+                                                                     counting);
 }
 
 Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
-                          const Bookings::Opening& opening) {
+                          const Backfill::Opening& opening) {
     const MilliGpu amount = ask_gpus(view, job, job.ask());
     const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
     const bool may_take =
@@ -65,7 +68,7 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
     }
     Changed changed = pause_victims(view, beneficiary, opening.which());
     if (!changed.empty() || rule != Rule::Reclaim) return changed;
-    changed = drop_promises(view, beneficiary);
+    changed = drop_reservations(view, beneficiary);
     if (changed.empty()) return {};
     if (reserve_leavings(decision_, view, job)) {
         add(changed, job.project);
@@ -80,16 +83,16 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
 Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& beneficiary,
                                   const std::optional<std::uint64_t>& opened) {
     const Job& job = beneficiary.job;
-    const bool contends = scheduling::contends(decision_.attempt().known, job.id);
-    if (!contends && opened && refused_.covers(view, beneficiary, *opened)) return {};
+    const bool has_withdrawn_for = scheduling::has_withdrawn_for(decision_.attempt().known, job.id);
+    if (!has_withdrawn_for && opened && refused_.covers(view, beneficiary, *opened)) return {};
     const FoundVictims victims = find_victims(view, beneficiary);
     if (victims.protected_until) decision_.wake_at(*victims.protected_until);
     if (victims.units.empty()) {
-        if (opened) refused_.add(view, beneficiary, *opened, victims.is_out_of_reach);
+        if (opened) refused_.add(view, beneficiary, *opened, victims.exceeds_capacity);
         return {};
     }
     VictimSearch& search = search_in(view);
-    note_conflicts(view, beneficiary, search, victims);
+    note_withdrawals(view, beneficiary, search, victims);
     Changed changed{job.project};
     const bool wasteful = is_wasteful(view, beneficiary);
     for (const std::size_t position : victims.units) {
@@ -107,8 +110,9 @@ FoundVictims Preemption::find_victims(const PoolView& view, const Beneficiary& b
     FoundVictims victims = search.find(beneficiary);
     // Others let it pass, who may be victims now that they have started.
     const bool others_started = started_before_ != decision_.plan().starts.size();
-    const bool contends = scheduling::contends(decision_.attempt().known, beneficiary.job.id);
-    if (victims.units.empty() && contends && others_started) {
+    const bool has_withdrawn_for =
+        scheduling::has_withdrawn_for(decision_.attempt().known, beneficiary.job.id);
+    if (victims.units.empty() && has_withdrawn_for && others_started) {
         decision_.see_started();
         search.look_again();
         started_before_ = decision_.plan().starts.size();
@@ -119,21 +123,21 @@ FoundVictims Preemption::find_victims(const PoolView& view, const Beneficiary& b
 
 // What was promised to others gives way to an owner, where that helps; a job that was promised it
 // by this plan lets the owner pass in the next attempt.
-Changed Preemption::drop_promises(const PoolView& view, const Beneficiary& beneficiary) {
+Changed Preemption::drop_reservations(const PoolView& view, const Beneficiary& beneficiary) {
     if (!may_have(decision_, view, beneficiary.job)) return {};
     VictimSearch& search = search_in(view);
-    const auto promises = promises_in_the_way(view, beneficiary, search);
+    const auto reservations = reservations_in_the_way(view, beneficiary, search);
     bool is_made_now = false;
-    for (const JobId id : promises) {
-        if (!decision_.is_winner(id)) continue;
-        decision_.note_conflict(id, {beneficiary.job.id, view.pool, beneficiary.rule});
+    for (const JobId id : reservations) {
+        if (!decision_.is_given_now(id)) continue;
+        decision_.note_withdrawal(id, {beneficiary.job.id, view.pool, beneficiary.rule});
         is_made_now = true;
     }
     Changed changed;
     if (is_made_now) return changed;
-    for (const JobId id : promises) {
+    for (const JobId id : reservations) {
         const Job& holder = view.cluster.job(id);
-        decision_.drop_hold(id);
+        decision_.drop_reservation(id);
         add(changed, holder.project);
         refused_.forget();
     }
@@ -141,14 +145,14 @@ Changed Preemption::drop_promises(const PoolView& view, const Beneficiary& benef
 }
 
 // No job both gains and loses in one plan: one that would lets the other pass in the next attempt.
-// In the last one winners are spared, so that the other finds other victims or waits.
-void Preemption::note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
-                                const VictimSearch& search, const FoundVictims& victims) {
+// In the last one jobs it serves are untouchable, so that the other finds other victims or waits.
+void Preemption::note_withdrawals(const PoolView& view, const Beneficiary& beneficiary,
+                                  const VictimSearch& search, const FoundVictims& victims) {
     JobSet found(decision_.cache().nodes());
     for (const std::size_t unit : victims.units) {
         const JobId job = search.unit(unit).job;
-        if (!decision_.is_winner(job) || !found.insert(job).second) continue;
-        decision_.note_conflict(job, {beneficiary.job.id, view.pool, beneficiary.rule});
+        if (!decision_.is_given_now(job) || !found.insert(job).second) continue;
+        decision_.note_withdrawal(job, {beneficiary.job.id, view.pool, beneficiary.rule});
     }
 }
 

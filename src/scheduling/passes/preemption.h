@@ -2,7 +2,8 @@
 //
 // Is other work paused for a job that waits: of other projects, as an owner reclaims (reclaim.h),
 // or of its own, by priority and rank? Which work that is says victims.h; here stand the right to
-// ask, the delays and budgets, what becomes of the plan, and promises that give way to an owner.
+// ask, the delays and budgets, what becomes of the plan, and reservations that give way to an
+// owner.
 #pragma once
 
 #include <optional>
@@ -17,12 +18,12 @@ class Preemption {
   public:
     explicit Preemption(Decision& decision);
 
-    // As far as sums tell. Guarantees: where it says no, serve() does nothing.
-    bool could_help(const PoolView& view, ProjectId project, const cluster::LaneKey& lane,
+    // As far as sums say. Guarantees: where it says no, serve() does nothing.
+    bool could_help(const PoolView& view, ProjectId project, const cluster::JobClassKey& job_class,
                     model::Rule rule);
-    // Pauses others and promises the job their GPUs; its bookings are open.
+    // Pauses others and reservations the job their GPUs; its backfill reservations are open.
     Changed serve(const PoolView& view, const cluster::Job& job, model::Rule rule,
-                  const Bookings::Opening& opening);
+                  const Backfill::Opening& opening);
     // Says that what any job holds, or what is free, has changed.
     void forget(const PoolView& view);
     // Says that jobs moved, which other searches took for standing where they were.
@@ -31,9 +32,9 @@ class Preemption {
   private:
     Changed pause_victims(const PoolView& view, const Beneficiary& beneficiary,
                           const std::optional<std::uint64_t>& opened);
-    Changed drop_promises(const PoolView& view, const Beneficiary& beneficiary);
-    void note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
-                        const VictimSearch& search, const FoundVictims& found);
+    Changed drop_reservations(const PoolView& view, const Beneficiary& beneficiary);
+    void note_withdrawals(const PoolView& view, const Beneficiary& beneficiary,
+                          const VictimSearch& search, const FoundVictims& found);
     FoundVictims find_victims(const PoolView& view, const Beneficiary& beneficiary);
     VictimSearch& search_in(const PoolView& view);
 

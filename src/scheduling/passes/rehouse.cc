@@ -25,8 +25,8 @@ void rehouse_in(Decision& decision, const PoolView& view) {
         if (is_at_once && job.pool == view.pool && job.may_run) leaving.push_back(&job);
     }
     std::ranges::sort(leaving, [](const Job* left, const Job* right) {
-        return std::tuple(right->precedence(), left->created, left->id) <
-               std::tuple(left->precedence(), right->created, right->id);
+        return std::tuple(right->priority_key(), left->created, left->id) <
+               std::tuple(left->priority_key(), right->created, right->id);
     });
     for (const Job* job : leaving) {
         const int tasks = job->tasks_placed();

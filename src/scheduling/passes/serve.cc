@@ -12,26 +12,26 @@
 namespace berth::scheduling {
 
 using cluster::Job;
-using cluster::LaneKey;
+using cluster::JobClassKey;
 using model::Rule;
 
 namespace {
 
-void tell(QueueOrder& order, const Changed& changed) {
+void report(QueueOrder& order, const Changed& changed) {
     for (const ProjectId project : changed) order.changed(project);
 }
 
 // Whether GPUs that work is leaving anyway could do.
-bool may_find_leavings(Decision& decision, const PoolView& view, const LaneKey& lane) {
-    return !decision.bookings(view).empty() ||
-           !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
+bool may_find_leavings(Decision& decision, const PoolView& view, const JobClassKey& job_class) {
+    return !decision.backfill(view).empty() ||
+           !exceeds_capacity(view, job_class.shape, job_class.ask, View::Coming);
 }
 
 }  // namespace
 
 Serving::Serving(Decision& decision)
-    : decision_(decision), preemption_(decision), has_let_pass_(decision.cache().nodes()) {
-    for (const auto& [id, contenders] : decision.attempt().known) {
+    : decision_(decision), preemption_(decision), has_withdrawn_(decision.cache().nodes()) {
+    for (const auto& [id, stronger_jobs] : decision.attempt().known) {
         const Job& job = decision.cluster().job(id);
         passing_.emplace_back(job.project, job.shape);
     }
@@ -47,23 +47,23 @@ void Serving::allocate() {
 }
 
 void Serving::allocate_in(const PoolView& view) {
-    const auto test = [&](ProjectId project, const LaneHead& head) {
-        if (!may_find_leavings(decision_, view, head.lane)) return false;
-        if (const auto from = grows_from(view, head.lane)) {
+    const auto test = [&](ProjectId project, const ClassHead& head) {
+        if (!may_find_leavings(decision_, view, head.job_class)) return false;
+        if (const auto from = grows_from(view, head.job_class)) {
             decision_.wake_at(*from);
             return false;
         }
-        return is_turn_of_others(project, head.lane) || could_fit(decision_, view, head);
+        return is_turn_of_others(project, head.job_class) || could_start(decision_, view, head);
     };
     QueueOrder order(view, decision_.cache().pool(view.pool).queue, std::cref(test));
-    drop_for_contenders(view, order);
+    withdraw_reservations(view, order);
     while (const auto next = order.next()) {
-        if (const Changed changed = let_pass(view, next->job); !changed.empty()) {
-            tell(order, changed);
+        if (const Changed changed = withdraw_for(view, next->job); !changed.empty()) {
+            report(order, changed);
             continue;
         }
         const Job& job = decision_.cluster().job(next->job);
-        const bool waits_for_better = next->lane.preference > 0 && fits_earlier(view, job);
+        const bool waits_for_better = next->job_class.preference > 0 && fits_earlier(view, job);
         is_deferred_ |= waits_for_better;
         if (!waits_for_better && allocate_to(view, job)) {
             order.changed(next->project);
@@ -74,15 +74,15 @@ void Serving::allocate_in(const PoolView& view) {
 }
 
 bool Serving::allocate_to(const PoolView& view, const Job& job) {
-    const Bookings::Opening opening(decision_.bookings(view), job);
+    const Backfill::Opening opening(decision_.backfill(view), job);
     return scheduling::allocate(decision_, view, job);
 }
 
 // Whether a pool that the job names before this one has room for it now. Should others take that
 // room first, the job is looked at here again.
-bool Serving::fits_earlier(const PoolView& here, const Job& job) {
+bool Serving::fits_earlier(const PoolView& view, const Job& job) {
     for (const PoolId pool : decision_.cluster().pools_of(job)) {
-        if (pool == here.pool) return false;
+        if (pool == view.pool) return false;
         const PoolView& view = decision_.pools()[pool.index()];
         const bool may = !quota_gate(view, job, ask_gpus(view, job, job.ask()));
         if (may && place(view, job, job.ask(), View::Idle)) return true;
@@ -101,26 +101,26 @@ void Serving::make_room(std::span<const Ways> passes) {
 void Serving::make_room_in(const PoolView& view, const Ways& ways, int preference) {
     Consolidation moves(decision_, view, move_searches_);
     preemption_.forget(view);
-    const auto test = [&](ProjectId project, const LaneHead& head) {
-        if (head.lane.preference != preference) return false;
-        if (const auto from = grows_from(view, head.lane)) {
+    const auto test = [&](ProjectId project, const ClassHead& head) {
+        if (head.job_class.preference != preference) return false;
+        if (const auto from = grows_from(view, head.job_class)) {
             decision_.wake_at(*from);
             return false;
         }
-        return is_turn_of_others(project, head.lane) ||
-               (decision_.frees_gpus() && could_fit(decision_, view, head)) ||
-               useful(view, project, head.lane, ways, moves).any();
+        return is_turn_of_others(project, head.job_class) ||
+               (decision_.frees_gpus() && could_start(decision_, view, head)) ||
+               useful(view, project, head.job_class, ways, moves).any();
     };
     QueueOrder order(view, decision_.cache().pool(view.pool).queue, std::cref(test));
     while (const auto next = order.next()) {
         const Job& job = decision_.cluster().job(next->job);
-        Changed changed = let_pass(view, next->job);
+        Changed changed = withdraw_for(view, next->job);
         if (changed.empty()) {
-            const Ways tried = useful(view, next->project, next->lane, ways, moves);
+            const Ways tried = useful(view, next->project, next->job_class, ways, moves);
             changed = serve(view, job, tried, &moves);
         }
         if (!changed.empty()) {
-            tell(order, changed);
+            report(order, changed);
             preemption_.forget(view);
             moves.forget();
         } else {
@@ -129,19 +129,19 @@ void Serving::make_room_in(const PoolView& view, const Ways& ways, int preferenc
     }
 }
 
-Ways Serving::useful(const PoolView& view, ProjectId project, const LaneKey& lane, const Ways& ways,
-                     const Consolidation& moves) {
+Ways Serving::useful(const PoolView& view, ProjectId project, const JobClassKey& job_class,
+                     const Ways& ways, const Consolidation& moves) {
     const auto could_help = [&](Rule rule) {
-        return preemption_.could_help(view, project, lane, rule);
+        return preemption_.could_help(view, project, job_class, rule);
     };
-    return {.moves = ways.moves && moves.could_help(lane),
+    return {.moves = ways.moves && moves.could_help(job_class),
             .reclaims = ways.reclaims && could_help(Rule::Reclaim),
             .preempts = ways.preempts && could_help(Rule::Preempt)};
 }
 
 Changed Serving::serve(const PoolView& view, const Job& job, const Ways& ways,
                        Consolidation* moves) {
-    const Bookings::Opening opening(decision_.bookings(view), job);
+    const Backfill::Opening opening(decision_.backfill(view), job);
     // What an earlier pause or move of this plan left over, of GPUs, of the CPU beside them or
     // under a limit, costs nothing.
     if (decision_.frees_gpus() && reserve_leavings(decision_, view, job)) return {job.project};
@@ -160,15 +160,15 @@ Changed Serving::serve(const PoolView& view, const Job& job, const Ways& ways,
 }
 
 // Serves those who would only take away again what the job is about to be given.
-Changed Serving::let_pass(const PoolView& view, JobId turn) {
+Changed Serving::withdraw_for(const PoolView& view, JobId turn) {
     Changed changed;
-    const Conflicts& known = decision_.attempt().known;
+    const Withdrawals& known = decision_.attempt().known;
     const auto waiting = known.find(turn);
-    if (waiting == known.end() || !has_let_pass_.insert({turn, view.pool}).second) return changed;
-    for (const Contender& contender : waiting->second) {
-        const Job& job = decision_.cluster().job(contender.job);
-        if (contender.pool != view.pool) continue;
-        for (const ProjectId project : let_pass(view, job.id)) {  // who is stronger than it
+    if (waiting == known.end() || !has_withdrawn_.insert({turn, view.pool}).second) return changed;
+    for (const StrongerJob& stronger : waiting->second) {
+        const Job& job = decision_.cluster().job(stronger.job);
+        if (stronger.pool != view.pool) continue;
+        for (const ProjectId project : withdraw_for(view, job.id)) {  // who is stronger than it
             changed.push_back(project);
         }
         if (!job.is_waiting()) continue;
@@ -176,7 +176,7 @@ Changed Serving::let_pass(const PoolView& view, JobId turn) {
             changed.push_back(job.project);
             continue;
         }
-        const bool reclaims = contender.rule == Rule::Reclaim;
+        const bool reclaims = stronger.rule == Rule::Reclaim;
         const Ways way{.reclaims = reclaims, .preempts = !reclaims};
         for (const ProjectId project : serve(view, job, way, nullptr)) changed.push_back(project);
     }
@@ -184,19 +184,19 @@ Changed Serving::let_pass(const PoolView& view, JobId turn) {
 }
 
 // What was promised goes to those for whom it is dropped, before any other job can take it.
-void Serving::drop_for_contenders(const PoolView& view, QueueOrder& order) {
-    for (const auto& [id, contenders] : decision_.attempt().known) {
+void Serving::withdraw_reservations(const PoolView& view, QueueOrder& order) {
+    for (const auto& [id, stronger_jobs] : decision_.attempt().known) {
         const Job& job = decision_.cluster().job(id);
-        if (!job.hold || decision_.is_winner(id) || job.pool != view.pool) continue;
-        decision_.drop_hold(id);
+        if (!job.reservation || decision_.is_given_now(id) || job.pool != view.pool) continue;
+        decision_.drop_reservation(id);
         order.changed(job.project);
-        tell(order, let_pass(view, id));
+        report(order, withdraw_for(view, id));
     }
 }
 
-// Whether others may be served when the lane's turn comes, whatever becomes of its own jobs.
-bool Serving::is_turn_of_others(ProjectId project, const LaneKey& lane) const {
-    const auto found = std::ranges::find(passing_, std::pair(project, lane.shape));
+// Whether others may be served when the job class's turn comes, whatever becomes of its own jobs.
+bool Serving::is_turn_of_others(ProjectId project, const JobClassKey& job_class) const {
+    const auto found = std::ranges::find(passing_, std::pair(project, job_class.shape));
     return found != passing_.end();
 }
 

@@ -2,8 +2,8 @@
 //
 // Which job is served next, and by what? Jobs in queue order (queue_order.h), each by the first of
 // the ways that a pass allows: GPUs that work is leaving anyway, moves (consolidation.h), reclaim
-// and preemption (preemption.h). A job that cannot be served closes its lane for the rest of the
-// pass.
+// and preemption (preemption.h). A job that cannot be served closes its job class for the rest of
+// the pass.
 #pragma once
 
 #include <set>
@@ -38,19 +38,19 @@ class Serving {
   private:
     void allocate_in(const PoolView& view);
     void make_room_in(const PoolView& view, const Ways& ways, int preference);
-    // Those of the ways that could help jobs of the lane, as far as counts and sums tell.
-    Ways useful(const PoolView& view, ProjectId project, const cluster::LaneKey& lane,
+    // Those of the ways that could help jobs of the job class, as far as counts and sums say.
+    Ways useful(const PoolView& view, ProjectId project, const cluster::JobClassKey& job_class,
                 const Ways& ways, const Consolidation& moves);
 
     bool allocate_to(const PoolView& view, const cluster::Job& job);
     Changed serve(const PoolView& view, const cluster::Job& job, const Ways& ways,
                   Consolidation* moves);
-    bool fits_earlier(const PoolView& here, const cluster::Job& job);
+    bool fits_earlier(const PoolView& view, const cluster::Job& job);
 
-    // --- jobs that let others pass (conflicts.h)
-    Changed let_pass(const PoolView& view, JobId turn);
-    void drop_for_contenders(const PoolView& view, QueueOrder& order);
-    bool is_turn_of_others(ProjectId project, const cluster::LaneKey& lane) const;
+    // --- jobs that let others pass (withdrawals.h)
+    Changed withdraw_for(const PoolView& view, JobId turn);
+    void withdraw_reservations(const PoolView& view, QueueOrder& order);
+    bool is_turn_of_others(ProjectId project, const cluster::JobClassKey& job_class) const;
 
     Decision& decision_;
     Preemption preemption_;
@@ -58,7 +58,7 @@ class Serving {
     bool is_deferred_ = false;  // a job waits for a pool it likes better
     // Where the jobs may stand that let others pass.
     base::SmallVector<std::pair<ProjectId, ShapeId>, 8> passing_;
-    std::pmr::set<std::pair<JobId, PoolId>> has_let_pass_;
+    std::pmr::set<std::pair<JobId, PoolId>> has_withdrawn_;
 };
 
 }  // namespace berth::scheduling

@@ -14,24 +14,24 @@ bool has_opening_start(Decision& decision) {
     return std::ranges::any_of(decision.plan().starts, [&](const model::Start& start) {
         const cluster::Job& job = decision.cluster().job(start.job);
         const bool is_share = start.tasks.front().share != base::kWholeGpu;
-        return job.stay.node.is_valid() ||
+        return job.pinned.node.is_valid() ||
                (is_share && decision.cluster().pool(job.pool).has_fixed_quota);
     });
 }
 
-// Work that leaves changes what others have a right to, what is started what is booked and what too
-// large quotas are worth, and, where GPU models are exchanged, by which of them it got, what its
-// project is due; what was promised to one may be another's now; and a job that is given GPUs may
-// have to move next.
+// Work that leaves changes what others have a right to, what is started what is reserved and what
+// too large quotas are worth, and, where GPU models are exchanged, by which of them it got, what
+// its project is due; what was promised to one may be another's now; and a job that is given GPUs
+// may have to move next.
 bool may_leave_more_to_decide(Decision& decision) {
     const model::Plan& plan = decision.plan();
     const auto is_unsettled = [&](const PoolView& view) {
-        return !decision.bookings(view).empty() || !view.shares.overcommitted.empty() ||
+        return !decision.backfill(view).empty() || !view.shares.overcommitted.empty() ||
                !view.cluster.pool(view.pool).exchange.empty();
     };
     if (plan.is_empty()) return false;
-    return decision.frees_gpus() || !plan.dropped.empty() || !decision.honoured().empty() ||
-           decision.has_spared() || has_opening_start(decision) ||
+    return decision.frees_gpus() || !plan.dropped.empty() || !decision.started_reserved().empty() ||
+           decision.has_untouchable() || has_opening_start(decision) ||
            std::ranges::any_of(decision.pools(), is_unsettled);
 }
 

@@ -23,11 +23,11 @@ model::Pause pause_of(const cluster::Job& job, TimePoint now) {
 }  // namespace
 
 void pause_stale_gangs(Decision& decision) {
-    std::vector<model::Pause> pauses;  // for nobody
+    std::vector<model::Pause> pauses;  // without a beneficiary
     for (const auto& [id, stale] : decision.cluster().history().stale) {
         const cluster::Job& job = decision.cluster().job(id);
         const model::Duration grace = stale.grace.value_or(decision.policy().stale_grace);
-        const bool is_stale = job.is_short() && !job.hold;
+        const bool is_stale = job.is_short() && !job.reservation;
         if (!is_stale || grace < model::Duration{0}) continue;
         const TimePoint due = stale.since + grace;
         if (due <= decision.now()) {

@@ -26,20 +26,20 @@ bool may_stand_on(const PoolView& view, const Job& job, NodeId node) {
 // All nodes where companions of the job may stand, in the order in which they are filled. Those of
 // a frozen job go on where they are.
 std::vector<NodeId> nodes_for(const PoolView& view, const Job& job, const Places& placed) {
-    if (job.stay.node.is_valid()) return {job.stay.node};
+    if (job.pinned.node.is_valid()) return {job.pinned.node};
     std::vector<NodeId> nodes;
     for (std::size_t i = 0; i < view.cluster.nodes().size(); ++i) {
         const NodeId node{static_cast<NodeId::Rep>(i)};
         if (may_stand_on(view, job, node)) nodes.push_back(node);
     }
-    std::vector<NodeId> own;
-    for (const model::TaskPlacement& task : placed) own.push_back(task.node);
-    for (const cluster::PlacedTask& task : job.placed) own.push_back(task.place.node);
-    std::ranges::sort(own);
+    std::vector<NodeId> nodes_of_job;
+    for (const model::TaskPlacement& task : placed) nodes_of_job.push_back(task.node);
+    for (const cluster::PlacedTask& task : job.placed) nodes_of_job.push_back(task.place.node);
+    std::ranges::sort(nodes_of_job);
     const auto with_gpus = std::ranges::stable_partition(
         nodes, [&](NodeId node) { return view.cluster.nodes()[node.index()].gpus == 0; });
     std::ranges::stable_partition(
-        with_gpus, [&](NodeId node) { return std::ranges::binary_search(own, node); });
+        with_gpus, [&](NodeId node) { return std::ranges::binary_search(nodes_of_job, node); });
     return nodes;
 }
 
@@ -62,9 +62,10 @@ std::vector<std::size_t> choosiest_first(const cluster::Cluster& cluster,
 }
 
 // Places for one kind, one after the other: where one has no place, the next has none either.
-class Seats {
+class CompanionPlaces {
   public:
-    Seats(const PoolView& view, const Job& job, ShapeId shape, std::span<const NodeId> nodes)
+    CompanionPlaces(const PoolView& view, const Job& job, ShapeId shape,
+                    std::span<const NodeId> nodes)
         : view_(view), job_(job), shape_(shape), nodes_(nodes) {}
 
     std::optional<model::TaskPlacement> next(View capacity) {
@@ -72,7 +73,7 @@ class Seats {
         for (; at_ < views * nodes_.size(); ++at_) {
             const View view = at_ < nodes_.size() ? View::Idle : View::Coming;
             const NodeId node = nodes_[at_ % nodes_.size()];
-            if (auto place = place_on(view_, shape_, node, view, job_.kept())) return place;
+            if (auto place = place_on(view_, shape_, node, view, job_.pinned_apart())) return place;
         }
         return {};
     }
@@ -96,9 +97,9 @@ std::optional<std::size_t> add_companions(const PoolView& view, const Job& job, 
     const std::vector<NodeId> nodes = nodes_for(view, job, placed);
     const std::vector<Companions>& kinds = cluster.shape(job.shape).companions;
     for (const std::size_t kind : choosiest_first(cluster, kinds, nodes)) {
-        Seats seats(view, job, kinds[kind].shape, nodes);
+        CompanionPlaces places(view, job, kinds[kind].shape, nodes);
         for (const int rank : cluster::free_ranks(kinds[kind], job)) {
-            auto place = seats.next(capacity);
+            auto place = places.next(capacity);
             if (!place) return kind;
             place->task = rank;
             cluster.take(capacity, job.shape, *place);

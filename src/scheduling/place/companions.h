@@ -4,7 +4,7 @@
 // without GPUs before others; of those the nodes of its tasks first. Ties go to the node declared
 // first. A node without GPUs may be of any pool that the job names, another one of its own.
 //
-// In the Coming view, what idles is taken before what is still being freed.
+// In the Coming view, unused GPUs are taken before those still being freed.
 // Guarantees: what is found fits, all of it together. The kind that may stand on fewest nodes goes
 // first, one after the other, so places may be missed where kinds compete. Cost: O(nodes) a kind.
 #pragma once
@@ -22,7 +22,7 @@ inline bool lacks_companions(const cluster::Job& job) { return job.lacking_compa
 std::optional<std::size_t> add_companions(const PoolView& view, const cluster::Job& job,
                                           View capacity, Places& placed);
 
-// The first kind that would not fit on all nodes together if nobody else were there.
+// The first kind that would not fit on all nodes together if these were empty.
 std::optional<std::size_t> companions_too_large(const PoolView& view, const cluster::Job& job);
 
 }  // namespace berth::scheduling

@@ -16,10 +16,10 @@ constexpr std::size_t index(View view) { return static_cast<std::size_t>(view); 
 
 class Order {
   public:
-    Order(const PoolView& view, const Step& step, const Region& within)
+    Order(const PoolView& view, const Step& step, const Region& bound_to)
         : view_(view),
           step_(step),
-          within_(within),
+          bound_to_(bound_to),
           tree_(view.cluster.pool(view.pool).domains),
           shape_(view.cluster.shape(step.job.shape)),
           preferred_(preferred_level(view, step.job)),
@@ -30,7 +30,7 @@ class Order {
         for (int level = innermost; level >= std::max(shape_.required, 0); --level) {
             if (level == node_level_ ? visit_nodes(visit) : visit_domains(level, visit)) return;
         }
-        if (shape_.required < 0) visit(within_);
+        if (shape_.required < 0) visit(bound_to_);
     }
 
   private:
@@ -47,13 +47,13 @@ class Order {
     }
 
     bool visit_domains(int level, const Visit& visit) const {
-        if (within_.node.is_valid() || within_.is_nowhere()) return false;
+        if (bound_to_.node.is_valid() || bound_to_.is_nowhere()) return false;
         std::vector<std::pair<MilliGpu, Region>> fullest_first;
         for (const base::DomainId domain : tree_.at_level(level)) {
             const Region region{domain, {}};
             const bool is_allowed =
                 shape_.required < 0 || tree_.outwards(domain, shape_.required).is_valid();
-            if (!is_allowed || !tree_.is_inside(domain, within_.domain) || !fits(region) ||
+            if (!is_allowed || !tree_.is_inside(domain, bound_to_.domain) || !fits(region) ||
                 !is_near_running(region))
                 continue;
             fullest_first.emplace_back(tree_[domain].free[index(step_.capacity)], region);
@@ -70,13 +70,13 @@ class Order {
                 !cluster::region_of(view_.cluster, node, shape_.required).is_nowhere();
             return is_allowed && fits(region) && is_near_running(region) && visit(region);
         };
-        if (within_.node.is_valid()) return try_node(within_.node);
-        if (within_.is_nowhere()) return false;
-        if (within_.is_whole_pool() && shape_.request.is_whole() && shape_.request.gpus > 0) {
+        if (bound_to_.node.is_valid()) return try_node(bound_to_.node);
+        if (bound_to_.is_nowhere()) return false;
+        if (bound_to_.is_whole_pool() && shape_.request.is_whole() && shape_.request.gpus > 0) {
             return visit_fullest_nodes(try_node);
         }
         std::vector<std::pair<MilliGpu, NodeId>> fullest_first;
-        tree_.visit_nodes(within_.domain, [&](NodeId node) {
+        tree_.visit_nodes(bound_to_.domain, [&](NodeId node) {
             MilliGpu free{0};
             for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
                 free += view_.cluster.free(step_.capacity, node, gpu);
@@ -105,7 +105,7 @@ class Order {
 
     const PoolView& view_;
     const Step& step_;
-    const Region& within_;
+    const Region& bound_to_;
     const DomainTree& tree_;
     const cluster::Shape& shape_;
     int preferred_;
@@ -114,8 +114,8 @@ class Order {
 
 // Where a job that requires a level must stay, if that is narrower than the region.
 Region narrowed(const PoolView& view, const cluster::Job& job, const Region& region) {
-    const Region home = cluster::home(view.cluster, job);
-    return home.is_whole_pool() ? region : home;
+    const Region bound_region = cluster::bound_region(view.cluster, job);
+    return bound_region.is_whole_pool() ? region : bound_region;
 }
 
 }  // namespace
@@ -152,16 +152,16 @@ std::int64_t room_for_tasks(const PoolView& view, const Step& step, const Region
     return free.value / (request.share * request.gpus).value;
 }
 
-void visit_regions(const PoolView& view, const Step& step, const Region& within,
+void visit_regions(const PoolView& view, const Step& step, const Region& bound_to,
                    const Visit& visit) {
-    Order(view, step, narrowed(view, step.job, within)).run(visit);
+    Order(view, step, narrowed(view, step.job, bound_to)).run(visit);
 }
 
 std::vector<Region> required_regions(const PoolView& view, const cluster::Job& job) {
     const int level = view.cluster.shape(job.shape).required;
-    const Region home = cluster::home(view.cluster, job);
-    if (home.is_nowhere()) return {};
-    if (!home.is_whole_pool()) return {home};
+    const Region bound_region = cluster::bound_region(view.cluster, job);
+    if (bound_region.is_nowhere()) return {};
+    if (!bound_region.is_whole_pool()) return {bound_region};
     const DomainTree& tree = view.cluster.pool(view.pool).domains;
     std::vector<Region> regions;
     if (level == static_cast<int>(view.cluster.levels().size())) {
@@ -183,12 +183,12 @@ std::vector<Region> parts_of(const PoolView& view, const Step& step, const Regio
     for (const base::DomainId part : tree.at_level(level)) {
         const bool is_part = has_parts && part != region.domain;
         if (!is_part || !tree.is_inside(part, region.domain)) continue;
-        const std::int64_t room = room_for_tasks(view, step, {part, {}});
-        if (room > 0) most_room_first.emplace_back(-room, Region{part, {}});
+        const std::int64_t slots = room_for_tasks(view, step, {part, {}});
+        if (slots > 0) most_room_first.emplace_back(-slots, Region{part, {}});
     }
     std::ranges::stable_sort(most_room_first, {}, [](const auto& entry) { return entry.first; });
     std::vector<Region> parts;
-    for (const auto& [room, part] : most_room_first) parts.push_back(part);
+    for (const auto& [slots, part] : most_room_first) parts.push_back(part);
     parts.push_back(region);
     return parts;
 }

@@ -34,7 +34,7 @@ int preferred_level(const PoolView& view, const cluster::Job& job);
 
 // Calls `visit` with the regions inside `within` where all tasks may fit, in the order in which
 // they are to be tried, until it returns true.
-void visit_regions(const PoolView& view, const Step& step, const Region& within,
+void visit_regions(const PoolView& view, const Step& step, const Region& bound_to,
                    const std::function<bool(const Region&)>& visit);
 
 // Every domain of the required level that the job may use, by path, however full.
@@ -43,7 +43,7 @@ std::vector<Region> required_regions(const PoolView& view, const cluster::Job& j
 // Of the region, the parts to fill one after the other; the last one is the region itself.
 std::vector<Region> parts_of(const PoolView& view, const Step& step, const Region& region);
 
-// At most so many tasks fit by the free counts alone.
+// The most tasks that fit by the free counts alone.
 std::int64_t room_for_tasks(const PoolView& view, const Step& step, const Region& region);
 
 }  // namespace berth::scheduling

@@ -68,14 +68,14 @@ class NodeHeap {
 class Placer {
   public:
     Placer(const PoolView& view, ShapeId shape, const Region& region, NodeOrder order,
-           cluster::Reach reach)
+           cluster::Spread spread)
         : view_(view),
           cluster_(view.cluster),
           shape_(shape),
           request_(cluster_.shape(shape).request),
           region_(region),
           order_(order),
-          reach_(reach),
+          spread_(spread),
           heaps_{NodeHeap(order), NodeHeap(order)} {}
 
     // A place for one more task, or a placement on no node.
@@ -94,13 +94,13 @@ class Placer {
         if (request_.gpus > 0 && cluster_.others().is_overfull(node)) return false;
         // What its processes take there already is not asked for twice.
         const std::int64_t more =
-            cluster_.memory_on(shape_, node) - (node == stay.node ? stay.memory() : 0);
+            cluster_.memory_on(shape_, node) - (node == pinned.node ? pinned.memory() : 0);
         return cluster_.cpu_on(shape_, node) <= state.cpu.free(capacity) &&
                more <= state.memory.free(capacity) &&
                cluster_.resources().fits(shape_, node, capacity);
     }
 
-    cluster::Stay stay;  // of the job that is placed
+    cluster::Pinned pinned;  // of the job that is placed
 
     // On this node, when it has room.
     TaskPlacement on_node(NodeId node, View capacity) const {
@@ -130,12 +130,12 @@ class Placer {
             int best = -1;
             std::pair<std::int64_t, std::int64_t> best_key;  // the smallest
             for (int gpu = 0; gpu < cluster_.nodes()[node.index()].gpus; ++gpu) {
-                const GpuPart room = cluster_.room(capacity, node, gpu);
-                if ((mask >> gpu & 1) != 0 || !part.fits_in(room)) continue;
+                const GpuPart free_part = cluster_.free_part(capacity, node, gpu);
+                if ((mask >> gpu & 1) != 0 || !part.fits_in(free_part)) continue;
                 const std::int64_t left =
-                    cluster::both_parts(room, cluster_.whole_gpu(node).memory);
+                    cluster::both_parts(free_part, cluster_.whole_gpu(node).memory);
                 std::pair<std::int64_t, std::int64_t> key{0, left};
-                if (request_.gpus > 1) key = {-parts_in(room, part), -left};
+                if (request_.gpus > 1) key = {-parts_in(free_part, part), -left};
                 if (best >= 0 && best_key <= key) continue;
                 best = gpu;
                 best_key = key;
@@ -153,10 +153,10 @@ class Placer {
         }
         const auto& pool = cluster_.pool(view_.pool);
         const FreeIndex& free = pool.free[view_index(capacity)];
-        const int most = pool.gpus_per_node_max;
+        const int best = pool.gpus_per_node_max;
         const bool packs = order_ == NodeOrder::Fullest;
-        for (int step = 0; step <= most - request_.gpus; ++step) {
-            const int count = packs ? request_.gpus + step : most - step;
+        for (int step = 0; step <= best - request_.gpus; ++step) {
+            const int count = packs ? request_.gpus + step : best - step;
             const auto& nodes = free.nodes_with(count);
             for (NodeId node = nodes.next({0}); node.is_valid();
                  node = nodes.next({node.value + 1})) {
@@ -201,7 +201,7 @@ class Placer {
 
     TaskPlacement make_whole(NodeId node, View capacity) const {
         const std::uint64_t whole = cluster_.nodes()[node.index()].whole[view_index(capacity)];
-        const std::uint64_t mask = cluster_.choose_gpus(node, whole, request_.gpus, reach_);
+        const std::uint64_t mask = cluster_.choose_gpus(node, whole, request_.gpus, spread_);
         return cluster_.task_on(shape_, node, mask);
     }
 
@@ -212,8 +212,8 @@ class Placer {
         for (auto gpu = partial.from({least_left(request_), NodeId{0}, 0}); gpu != partial.end();
              ++gpu) {
             const NodeState& state = cluster_.nodes()[gpu->node.index()];
-            const GpuPart room = cluster_.room(capacity, gpu->node, gpu->gpu);
-            if (!cluster_.part_on(shape_, gpu->node).fits_in(room)) continue;
+            const GpuPart free_part = cluster_.free_part(capacity, gpu->node, gpu->gpu);
+            if (!cluster_.part_on(shape_, gpu->node).fits_in(free_part)) continue;
             if (!cluster_.allows(shape_, state.kind) || !host_fits(gpu->node, capacity)) continue;
             if (!cluster::is_in(cluster_, region_, gpu->node)) continue;
             return cluster_.task_on(shape_, gpu->node, std::uint64_t{1} << gpu->gpu);
@@ -253,7 +253,7 @@ class Placer {
     const model::TaskRequest& request_;
     const Region region_;
     NodeOrder order_;
-    cluster::Reach reach_;
+    cluster::Spread spread_;
     NodeId last_;  // where the last task went
     std::array<NodeHeap, 2> heaps_;  // by View; of a region that is not the whole pool
 };
@@ -271,20 +271,20 @@ NodeOrder order_for(const PoolView& view, const cluster::Job& job) {
 }
 
 // As many ranks of every stand as fit into its region, one stand after the other.
-Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand> stands,
+Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand> placements,
             View capacity) {
     const cluster::Trial trial(view.cluster);
     // Several shares each: preferring idle GPUs would pair them up and could miss a solution.
     const model::TaskRequest& request = view.cluster.shape(job.shape).request;
     const bool idle_first = capacity == View::Idle || request.gpus <= 1 || request.is_whole();
     Places placed;
-    for (const auto& [region, ranks] : stands) {
+    for (const auto& [region, ranks] : placements) {
         std::size_t next = 0;
         const bool on_one_node = job.tasks_min == 1 || region.node.is_valid();
-        const auto reach = on_one_node ? cluster::Reach::OneNode : cluster::Reach::ManyNodes;
+        const auto spread = on_one_node ? cluster::Spread::OneNode : cluster::Spread::ManyNodes;
         const auto fill_part = [&](const Region& part) {
-            Placer placer(view, job.shape, part, order_for(view, job), reach);
-            placer.stay = job.kept();
+            Placer placer(view, job.shape, part, order_for(view, job), spread);
+            placer.pinned = job.pinned_apart();
             while (next < ranks.size()) {
                 TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
                 if (!task.node.is_valid() && capacity == View::Coming) {
@@ -303,7 +303,7 @@ Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand
             fill_part(region);
         }
     }
-    if (stands.size() > 1) std::ranges::sort(placed, {}, &TaskPlacement::task);
+    if (placements.size() > 1) std::ranges::sort(placed, {}, &TaskPlacement::task);
     return placed;
 }
 
@@ -315,13 +315,13 @@ GroupRoom room_for_groups(const PoolView& view, const cluster::Job& job, View ca
 }
 
 // Whether the companions that the job lacks are placed as well.
-enum class Beside { Companions, Nobody };
+enum class Beside { Companions, Nothing };
 
 // `tasks` of these ranks, inside that region.
 std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job, Stand& all,
                                   int tasks, View capacity, Beside beside) {
     const bool has_groups = !view.cluster.shape(job.shape).groups.empty();
-    const Region within = all.region;
+    const Region bound_to = all.region;
     Places placed;
     bool is_done = false;
     const auto are_tasks_placed = [&](const Region& region) {
@@ -330,21 +330,21 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
             placed = fill(view, job, std::span(&all, 1), capacity);
             return std::ssize(placed) == tasks;
         }
-        const auto stands = room_for_groups(view, job, capacity, region).find(all.ranks, tasks);
-        if (stands) placed = fill(view, job, *stands, capacity);
-        return stands && std::ssize(placed) == tasks;
+        const auto placements = room_for_groups(view, job, capacity, region).find(all.ranks, tasks);
+        if (placements) placed = fill(view, job, *placements, capacity);
+        return placements && std::ssize(placed) == tasks;
     };
     const auto is_placed = [&](const Region& region) {
         is_done = are_tasks_placed(region) &&
-                  (beside == Beside::Nobody || !add_companions(view, job, capacity, placed));
+                  (beside == Beside::Nothing || !add_companions(view, job, capacity, placed));
         return is_done;
     };
-    if (const NodeId node = job.stay.node; node.is_valid()) {
-        if (cluster::is_in(view.cluster, within, node)) is_placed(home_of(job));
+    if (const NodeId node = job.pinned.node; node.is_valid()) {
+        if (cluster::is_in(view.cluster, bound_to, node)) is_placed(home_of(job));
     } else if (has_topology(view, job)) {
-        visit_regions(view, {job, tasks, capacity}, within, is_placed);
+        visit_regions(view, {job, tasks, capacity}, bound_to, is_placed);
     } else {
-        is_placed(within);
+        is_placed(bound_to);
     }
     if (!is_done) return {};
     return placed;
@@ -354,18 +354,18 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
 // placed before them.
 std::optional<Places> place_with_companions(const PoolView& view, const cluster::Job& job,
                                             Stand& all, int tasks, View capacity) {
-    const Region within = all.region;
+    const Region bound_to = all.region;
     if (tasks > 0) {
         auto placed = place_ranks(view, job, all, tasks, capacity, Beside::Companions);
         if (placed) return placed;
     }
-    all.region = within;
+    all.region = bound_to;
     const cluster::Trial trial(view.cluster);
     Places companions;
     if (add_companions(view, job, capacity, companions)) return {};
     if (tasks == 0) return companions;
     for (const TaskPlacement& task : companions) view.cluster.take(capacity, job.shape, task);
-    auto placed = place_ranks(view, job, all, tasks, capacity, Beside::Nobody);
+    auto placed = place_ranks(view, job, all, tasks, capacity, Beside::Nothing);
     if (!placed) return {};
     for (const TaskPlacement& task : companions) placed->push_back(task);
     return placed;
@@ -391,7 +391,7 @@ GpuPart left_of_all(const cluster::PoolState& pool, View capacity, Bytes memory)
 
 }  // namespace
 
-bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity) {
+bool exceeds_capacity(const PoolView& view, ShapeId shape, int tasks, View capacity) {
     const auto& pool = view.cluster.pool(view.pool);
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     if (request.gpus == 0) return false;
@@ -403,18 +403,20 @@ bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capaci
     return left_of_all(pool, capacity, {}).compute < wanted;
 }
 
-bool is_enough_apart(const PoolView& view, ShapeId shape, int tasks, View capacity, MilliGpu kept) {
+bool enough_on_separate_nodes(const PoolView& view, ShapeId shape, int tasks, View capacity,
+                              MilliGpu reserved) {
     const auto& pool = view.cluster.pool(view.pool);
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     if (request.gpu_memory == Bytes{0}) {
         const MilliGpu asks = view.cluster.footprint(shape, view.pool) * tasks;
-        return asks > MilliGpu{0} && asks <= pool.free_total[view_index(capacity)] + kept;
+        return asks > MilliGpu{0} && asks <= pool.free_total[view_index(capacity)] + reserved;
     }
     const GpuPart each{least_compute(request), request.gpu_memory};
     const Bytes whole = std::max(pool.smallest_gpu.gpu_memory, request.gpu_memory);
-    const GpuPart room = left_of_all(pool, capacity, whole) +
-                         GpuPart{base::kWholeGpu, whole} * (kept.value / base::kWholeGpu.value);
-    return request.gpus > 0 && (each * request.gpus * tasks).fits_in(room);
+    const GpuPart free_part =
+        left_of_all(pool, capacity, whole) +
+        GpuPart{base::kWholeGpu, whole} * (reserved.value / base::kWholeGpu.value);
+    return request.gpus > 0 && (each * request.gpus * tasks).fits_in(free_part);
 }
 
 bool has_part_left(const PoolView& view, ShapeId shape, View capacity) {
@@ -423,7 +425,7 @@ bool has_part_left(const PoolView& view, ShapeId shape, View capacity) {
     return !free.partial().empty() && free.partial().back().left >= least_left(request);
 }
 
-bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
+bool exceeds_largest_part(const PoolView& view, ShapeId shape, View capacity) {
     const auto& pool = view.cluster.pool(view.pool);
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     const bool is_part = request.gpus > 0 && !request.is_whole();
@@ -432,19 +434,19 @@ bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
 }
 
 std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
-                            const Region& within) {
-    if (is_out_of_reach(view, job.shape, tasks, capacity)) return {};
+                            const Region& bound_to) {
+    if (exceeds_capacity(view, job.shape, tasks, capacity)) return {};
     const cluster::Shape& shape = view.cluster.shape(job.shape);
-    Stand all{within, cluster::next_ranks(shape, job, tasks)};
+    Stand all{bound_to, cluster::next_ranks(shape, job, tasks)};
     if (lacks_companions(job)) return place_with_companions(view, job, all, tasks, capacity);
-    return place_ranks(view, job, all, tasks, capacity, Beside::Nobody);
+    return place_ranks(view, job, all, tasks, capacity, Beside::Nothing);
 }
 
 std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leaving, View capacity) {
     const cluster::Shape& shape = view.cluster.shape(leaving.shape);
     Stand all{{}, cluster::ranks_anew(shape, leaving)};
     const int tasks = static_cast<int>(all.ranks.size());
-    if (is_out_of_reach(view, leaving.shape, tasks, capacity)) return {};
+    if (exceeds_capacity(view, leaving.shape, tasks, capacity)) return {};
     cluster::Job anew;  // nothing of it runs
     anew.shape = leaving.shape;
     anew.kind = leaving.kind;
@@ -453,45 +455,45 @@ std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leavi
         anew.lacking_companions = static_cast<std::int16_t>(anew.lacking_companions + kind.count);
     }
     if (lacks_companions(anew)) return place_with_companions(view, anew, all, tasks, capacity);
-    return place_ranks(view, anew, all, tasks, capacity, Beside::Nobody);
+    return place_ranks(view, anew, all, tasks, capacity, Beside::Nothing);
 }
 
 Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
-                     const Region& within) {
+                     const Region& bound_to) {
     const cluster::Shape& shape = view.cluster.shape(job.shape);
     const bool has_groups = !shape.groups.empty();
-    if (!has_topology(view, job) && !has_groups) return fill(view, job, tasks, capacity, within);
-    Stand all{within, cluster::next_ranks(shape, job, tasks)};
-    if (!is_out_of_reach(view, job.shape, tasks, capacity)) {
-        auto placed = place_ranks(view, job, all, tasks, capacity, Beside::Nobody);
+    if (!has_topology(view, job) && !has_groups) return fill(view, job, tasks, capacity, bound_to);
+    Stand all{bound_to, cluster::next_ranks(shape, job, tasks)};
+    if (!exceeds_capacity(view, job.shape, tasks, capacity)) {
+        auto placed = place_ranks(view, job, all, tasks, capacity, Beside::Nothing);
         if (placed) return std::move(*placed);
     }
     const auto fill_some = [&](const Region& region) {
         if (!has_groups) return fill(view, job, tasks, capacity, region);
-        GroupRoom room = room_for_groups(view, job, capacity, region);
-        return fill(view, job, room.find_some(all.ranks, tasks), capacity);
+        GroupRoom free_part = room_for_groups(view, job, capacity, region);
+        return fill(view, job, free_part.find_some(all.ranks, tasks), capacity);
     };
-    if (shape.required < 0 || !within.is_whole_pool()) return fill_some(within);
+    if (shape.required < 0 || !bound_to.is_whole_pool()) return fill_some(bound_to);
     const Step step{job, tasks, capacity};
-    Places most;
+    Places best;
     for (const Region& region : required_regions(view, job)) {
-        if (room_for_tasks(view, step, region) <= std::ssize(most)) continue;
+        if (room_for_tasks(view, step, region) <= std::ssize(best)) continue;
         auto placed = fill_some(region);
-        if (placed.size() > most.size()) most = std::move(placed);
+        if (placed.size() > best.size()) best = std::move(placed);
     }
-    return most;
+    return best;
 }
 
 Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
             const Region& region) {
-    const Stand stand{region, job.free_ranks(tasks)};
-    return fill(view, job, std::span(&stand, 1), capacity);
+    const Stand placement{region, job.free_ranks(tasks)};
+    return fill(view, job, std::span(&placement, 1), capacity);
 }
 
 std::optional<TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
-                                      View capacity, cluster::Stay stay) {
-    Placer placer(view, shape, {}, NodeOrder::Fullest, cluster::Reach::OneNode);
-    placer.stay = stay;
+                                      View capacity, cluster::Pinned pinned) {
+    Placer placer(view, shape, {}, NodeOrder::Fullest, cluster::Spread::OneNode);
+    placer.pinned = pinned;
     const TaskPlacement place = placer.on_node(node, capacity);
     if (!place.node.is_valid()) return {};
     return place;

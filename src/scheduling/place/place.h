@@ -33,29 +33,29 @@ using Places = base::SmallVector<model::TaskPlacement, 16>;
 // Where the job may stand at all: on the node where its processes are kept when it is frozen, else
 // anywhere in the pool.
 inline cluster::Region home_of(const cluster::Job& job) {
-    return {cluster::kWholePool, job.stay.node};
+    return {cluster::kWholePool, job.pinned.node};
 }
 
 // Whether the free counts alone rule it out. Most refusals end here; cost: O(GPUs of one node).
-bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity);
+bool exceeds_capacity(const PoolView& view, ShapeId shape, int tasks, View capacity);
 // Whether what all GPUs have left, and those kept for others, would be enough did it stand
 // together: compute and memory each for itself. Cost: O(GPUs of one node).
-bool is_enough_apart(const PoolView& view, ShapeId shape, int tasks, View capacity,
-                     MilliGpu kept = {});
+bool enough_on_separate_nodes(const PoolView& view, ShapeId shape, int tasks, View capacity,
+                              MilliGpu reserved = {});
 // Whether a GPU in part use can have room for the part of a task that takes one. O(1).
 bool has_part_left(const PoolView& view, ShapeId shape, View capacity);
 // Whether no GPU can have a part free that is large enough for one task that takes a part. O(1).
-bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity);
+bool exceeds_largest_part(const PoolView& view, ShapeId shape, View capacity);
 
 // `tasks` places inside `within` for ranks the job has not yet placed; of a gang of groups, those
 // it lacks, or as many others as it grows by; with those of the companions it lacks. The cluster is
 // as before after the call.
 std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
-                            const Region& within = {});
+                            const Region& bound_to = {});
 
 // As many of `tasks` places as fit at once, in one domain of the required level if there is one.
 Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
-                     const Region& within = {});
+                     const Region& bound_to = {});
 
 // The same for a new attempt of a job that leaves its places: as many tasks of every group as it
 // has now, of ranks from the first of the group on.
@@ -67,6 +67,6 @@ Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capac
 
 // A place for one task of the shape on this very node, where its job may have left processes.
 std::optional<model::TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
-                                             View capacity, cluster::Stay stay = {});
+                                             View capacity, cluster::Pinned pinned = {});
 
 }  // namespace berth::scheduling

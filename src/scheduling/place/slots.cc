@@ -11,9 +11,9 @@ int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {
     const std::int64_t all = std::reduce(parts.begin(), parts.end());
     tasks = static_cast<int>(std::min<std::int64_t>(tasks, all / gpus));
     for (; tasks > 0; --tasks) {
-        std::int64_t room = 0;
-        for (const std::int64_t here : parts) room += std::min<std::int64_t>(here, tasks);
-        if (room >= std::int64_t{tasks} * gpus) break;
+        std::int64_t slots = 0;
+        for (const std::int64_t count : parts) slots += std::min<std::int64_t>(count, tasks);
+        if (slots >= std::int64_t{tasks} * gpus) break;
     }
     return tasks;
 }
@@ -31,8 +31,8 @@ int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, i
         return slots_within(slots, whole, request.gpus);
     }
     if (request.gpus > 0 && cluster.others().is_overfull(node)) return 0;
-    const auto parts =
-        parts_on(view, shape, node, [&](int gpu) { return cluster.room(capacity, node, gpu); });
+    const auto parts = parts_on(view, shape, node,
+                                [&](int gpu) { return cluster.free_part(capacity, node, gpu); });
     return most_tasks(parts, request.gpus, slots);
 }
 

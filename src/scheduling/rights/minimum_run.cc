@@ -21,8 +21,8 @@ std::optional<model::Duration> stated_minimum_run(const PoolView& view, const cl
     ProjectId at = is_reclaim ? parting(view, job.project, asking) : job.project;
     for (; at != cluster::kRoot; at = view.parent(at)) {
         const model::Project& project = view.cluster.projects()[at.index()].project;
-        const auto& said = is_reclaim ? project.reclaim_min_run : project.preempt_min_run;
-        if (said) return said;
+        const auto& declared = is_reclaim ? project.reclaim_min_run : project.preempt_min_run;
+        if (declared) return declared;
     }
     return {};
 }

@@ -6,8 +6,8 @@
 // department says of itself binds those outside and not its own projects. Else the policy's.
 //
 // Only the core of a gang is left alone: surplus was lent for as long as it idled. Whom it binds:
-// with Policy::min_run_binds_all everybody; else neither an owner who takes back his quota nor
-// interactive work inside its project. Where the jobs of a project are told apart by ranks, the
+// with Policy::min_run_binds_all all; else neither an owner that takes back its quota nor
+// interactive work inside its project. Where ranks tell the jobs of a project apart, the
 // policy's own binds none of them either: who runs is ahead by the order's hysteresis.
 #pragma once
 

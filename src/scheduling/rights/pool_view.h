@@ -25,7 +25,7 @@ using base::ShapeId;
 using cluster::View;
 using model::TimePoint;
 
-// Some jobs, on a path that is taken often: whoever makes one says whose memory it uses.
+// Some jobs, on a path that is taken often: its maker says whose memory it uses.
 using JobSet = std::pmr::set<JobId>;
 
 struct PoolView {
@@ -35,11 +35,11 @@ struct PoolView {
     PoolId pool;
     Shares shares;
     // Of the decision in progress; null = none.
-    const JobSet* fresh = nullptr;  // jobs that it starts: they have nothing to lose yet
-    const JobSet* honoured = nullptr;  // that start as promised: their minimum run begins
+    const JobSet* started_now = nullptr;  // jobs that it starts: they have nothing to lose yet
+    const JobSet* started_reserved = nullptr;  // that start as promised: their minimum run begins
     const JobSet* moved = nullptr;  // that it moves as a whole
     const JobSet* unseen = nullptr;  // that start since victims were first looked for
-    const JobSet* spared = nullptr;  // that nobody may take anything from, whatever his right
+    const JobSet* untouchable = nullptr;  // no unit of these may be taken, by any right
     // Unsaved work that its pauses destroy, those of owners left aside (waste_budget.h).
     std::int64_t wasted_gpu_ms = 0;
 
@@ -47,15 +47,15 @@ struct PoolView {
     // What its quota is worth: less than written where too much is promised.
     MilliGpu quota(ProjectId project) const { return shares.quota[project.index()]; }
     MilliGpu allocated(ProjectId project) const { return claim(project).usage.allocated; }
-    // Whether the node stands in the pool for good, or is to join it once nothing runs on it.
+    // Whether the node is in the pool for good, or is to join it once nothing runs on it.
     bool has_for_good(NodeId node) const {
-        const PoolId here = cluster.nodes()[node.index()].pool;
-        return (strays(node) ? cluster.belongs_to(node) : here) == pool;
+        const PoolId joined = cluster.nodes()[node.index()].pool;
+        return (misplaced(node) ? cluster.belongs_to(node) : joined) == pool;
     }
-    bool strays(NodeId node) const { return cluster.membership().strays.contains(node); }
+    bool misplaced(NodeId node) const { return cluster.membership().misplaced.contains(node); }
     // The domains of one that is to join the pool are not known before it has.
     bool is_in(const cluster::Region& region, NodeId node) const {
-        return strays(node) ? region.is_whole_pool() : cluster::is_in(cluster, region, node);
+        return misplaced(node) ? region.is_whole_pool() : cluster::is_in(cluster, region, node);
     }
     ProjectId parent(ProjectId project) const { return cluster.projects()[project.index()].parent; }
 };
@@ -73,15 +73,15 @@ inline bool has(const JobSet* jobs, JobId job) { return jobs != nullptr && jobs-
 
 // The memory of `room` is used again.
 inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now,
-                          PoolId pool, Shares room = {}) {
+                          PoolId pool, Shares memory = {}) {
     return {cluster, policy, now, pool,
-            fair_shares(cluster, pool, policy, now, nullptr, std::move(room))};
+            fair_shares(cluster, pool, policy, now, nullptr, std::move(memory))};
 }
 
 // The most that `tasks` more tasks of the job may count for in its project: what bounds and rights
 // are asked about, so that they hold whatever nodes it goes to.
 inline MilliGpu ask_gpus(const PoolView& view, const cluster::Job& job, int tasks) {
-    return view.cluster.most(job.shape, view.pool) * tasks;
+    return view.cluster.most_gpus(job.shape, view.pool) * tasks;
 }
 
 // The GPUs that `tasks` more tasks of the job take, however they count.

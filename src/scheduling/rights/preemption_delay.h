@@ -11,14 +11,14 @@
 
 namespace berth::scheduling {
 
-// From when on somebody may be paused for it; none when that is so already.
+// From when on other jobs may be preempted for it; none = already.
 std::optional<TimePoint> delayed_until(const cluster::Cluster& cluster, const cluster::Job& job,
                                        TimePoint now);
 inline std::optional<TimePoint> delayed_until(const PoolView& view, const cluster::Job& job) {
     return delayed_until(view.cluster, job, view.now);
 }
 
-// Whether jobs of its lane that are younger may be past their delay although it is not: only a
+// Whether jobs of its job class that are younger may be past their delay although it is not: only a
 // pause of its own can make it so.
 bool is_delayed_alone(const PoolView& view, const cluster::Job& job);
 

@@ -55,16 +55,16 @@ ProjectId fixed_above(const PoolView& view, ProjectId project) {
 // the part of it that is in force, what the pool has.
 std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, MilliGpu amount) {
     for (ProjectId at = project; at != cluster::kRoot; at = fixed_above(view, at)) {
-        // These are the ones set aside for it, as far as its roof has them.
+        // These are the ones set aside for it, as far as its limit of the parent has them.
         if (is_fixed(view, at) && view.allocated(at) + amount <= view.quota(at)) continue;
-        const ProjectId roof = fixed_above(view, at);
+        const ProjectId parent_limit = fixed_above(view, at);
         SetAside aside;
-        sum_set_aside(view, roof, at, aside);
+        sum_set_aside(view, parent_limit, at, aside);
         if (aside.total == MilliGpu{0}) continue;
-        const MilliGpu room = roof == cluster::kRoot
+        const MilliGpu left = parent_limit == cluster::kRoot
                                   ? room_of_pool(view)
-                                  : view.claim(roof).limit - view.allocated(roof);
-        const MilliGpu lendable = std::max(room - aside.total, MilliGpu{0});
+                                  : view.claim(parent_limit).limit - view.allocated(parent_limit);
+        const MilliGpu lendable = std::max(left - aside.total, MilliGpu{0});
         if (amount > lendable) {
             return Denial{Cause::SetAsideForFixedQuotas, aside.owner, aside.total, lendable};
         }

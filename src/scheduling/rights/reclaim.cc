@@ -18,21 +18,22 @@ class Asking {
           is_within_quota_(gained_ <= view.quota(at)) {}
 
     // A sibling must hold more than this to lose anything.
-    MilliGpu floor_of(ProjectId sibling) const {
-        const MilliGpu floor = view_.shares.allocatable[sibling.index()];
-        return is_within_quota_ ? std::min(floor, view_.quota(sibling)) : floor;
+    MilliGpu protected_amount_of(ProjectId sibling) const {
+        const MilliGpu protected_amount = view_.shares.allocatable[sibling.index()];
+        return is_within_quota_ ? std::min(protected_amount, view_.quota(sibling))
+                                : protected_amount;
     }
 
     // The most that a sibling may lose: what it keeps stays more, relatively, unless the side that
     // gains stays within its fair share.
-    MilliGpu most_from(ProjectId sibling) const {
+    MilliGpu reclaimable_from(ProjectId sibling) const {
         const MilliGpu allocated = view_.allocated(sibling);
         const MilliGpu sibling_fair = view_.shares.fair[sibling.index()];
         if (gained_ <= fair_ || sibling_fair == MilliGpu{0}) return allocated;
         if (fair_ == MilliGpu{0}) return {0};
         const Wide least_left = Wide{gained_.value} * sibling_fair.value / fair_.value + 1;
-        const Wide most = Wide{allocated.value} - least_left;
-        return {most < 0 ? 0 : static_cast<std::int64_t>(most)};
+        const Wide reclaimable = Wide{allocated.value} - least_left;
+        return {reclaimable < 0 ? 0 : static_cast<std::int64_t>(reclaimable)};
     }
 
   private:
@@ -71,9 +72,9 @@ bool takes_cpu_only(const PoolView& view, ProjectId project, MilliGpu amount) {
 }
 
 bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,
-                    MilliGpu kept) {
+                    MilliGpu reserved) {
     MilliGpu reachable =
-        view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)] + kept;
+        view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)] + reserved;
     const int cpu_only =
         view.cluster.pool(view.pool).cpu_only_victims - view.claim(project).cpu_only_victims;
     if (cpu_only > 0 && reachable >= amount && takes_cpu_only(view, project, amount)) return true;
@@ -82,11 +83,11 @@ bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Co
         for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
             if (sibling == at) continue;
             const cluster::Usage& usage = view.claim(sibling).usage;
-            if (usage.allocated <= asking.floor_of(sibling)) continue;
-            const MilliGpu most = asking.most_from(sibling);
-            if (most <= MilliGpu{0}) continue;
+            if (usage.allocated <= asking.protected_amount_of(sibling)) continue;
+            const MilliGpu reclaimable = asking.reclaimable_from(sibling);
+            if (reclaimable <= MilliGpu{0}) continue;
             if (counting == Counting::AtMost) return true;
-            reachable += std::min(usage.allocated - usage.not_preemptible, most);
+            reachable += std::min(usage.allocated - usage.not_preemptible, reclaimable);
             if (reachable >= amount) return true;
         }
     }
@@ -95,76 +96,78 @@ bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Co
 
 ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
     : takes_cpu_only_(takes_cpu_only(view, beneficiary, amount)),
-      side_of_(view.cluster.projects().size(), kNoSide) {
-    const auto mark_below = [&](auto&& self, ProjectId project, std::uint32_t side) -> void {
-        side_of_[project.index()] = side;
+      account_of_(view.cluster.projects().size(), kNoAccount) {
+    const auto mark_below = [&](auto&& self, ProjectId project, std::uint32_t account) -> void {
+        account_of_[project.index()] = account;
         for (const ProjectId child : view.cluster.projects()[project.index()].children) {
-            self(self, child, side);
+            self(self, child, account);
         }
     };
     for (ProjectId at = beneficiary; at != cluster::kRoot; at = view.parent(at)) {
         const Asking asking(view, at, amount);
         for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
             if (sibling == at) continue;
-            Side side;
-            side.allocated = view.allocated(sibling);
-            side.floor = asking.floor_of(sibling);
-            side.most = asking.most_from(sibling);
-            mark_below(mark_below, sibling, static_cast<std::uint32_t>(sides_.size()));
-            sides_.push_back(side);
+            SiblingAccount account;
+            account.allocated = view.allocated(sibling);
+            account.protected_amount = asking.protected_amount_of(sibling);
+            account.reclaimable = asking.reclaimable_from(sibling);
+            mark_below(mark_below, sibling, static_cast<std::uint32_t>(accounts_.size()));
+            accounts_.push_back(account);
         }
     }
 }
 
-const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
-    const std::uint32_t side = side_of_[from.index()];
-    return side == kNoSide ? nullptr : &sides_[side];
+const ReclaimLedger::SiblingAccount* ReclaimLedger::find_account(ProjectId from) const {
+    const std::uint32_t account = account_of_[from.index()];
+    return account == kNoAccount ? nullptr : &accounts_[account];
 }
 
 // With the largest unit taken last, every unit before it is taken from no less.
 bool ReclaimLedger::may_take(ProjectId from, MilliGpu unit) const {
-    const Side* side = find_side(from);
-    if (side == nullptr) return false;
+    const SiblingAccount* account = find_account(from);
+    if (account == nullptr) return false;
     if (unit == MilliGpu{0}) return takes_cpu_only_;
-    const MilliGpu largest = std::max(unit, side->largest);
-    const MilliGpu before_last = side->allocated - (side->taken + unit - largest);
-    return before_last > side->floor && side->taken + unit <= side->most;
+    const MilliGpu largest = std::max(unit, account->largest);
+    const MilliGpu before_last = account->allocated - (account->taken + unit - largest);
+    return before_last > account->protected_amount && account->taken + unit <= account->reclaimable;
 }
 
-MilliGpu ReclaimLedger::most_from(ProjectId from, MilliGpu largest) const {
-    const Side* side = find_side(from);
-    if (side == nullptr || side->allocated <= side->floor) return {0};
-    const MilliGpu by_floor = side->allocated - side->floor + largest - MilliGpu{1};
-    return std::min(by_floor, side->most);
+MilliGpu ReclaimLedger::reclaimable_from(ProjectId from, MilliGpu largest) const {
+    const SiblingAccount* account = find_account(from);
+    if (account == nullptr || account->allocated <= account->protected_amount) return {0};
+    const MilliGpu by_protected =
+        account->allocated - account->protected_amount + largest - MilliGpu{1};
+    return std::min(by_protected, account->reclaimable);
 }
 
-std::optional<std::size_t> ReclaimLedger::side_of(ProjectId project) const {
-    if (side_of_.empty() || side_of_[project.index()] == kNoSide) return {};
-    return side_of_[project.index()];
+std::optional<std::size_t> ReclaimLedger::account_of(ProjectId project) const {
+    if (account_of_.empty() || account_of_[project.index()] == kNoAccount) return {};
+    return account_of_[project.index()];
 }
 
 ReclaimLedger::Headrooms ReclaimLedger::headrooms() const {
     Headrooms headrooms;
-    headrooms.reserve(2 * sides_.size());
-    for (const Side& side : sides_) {
-        headrooms.push_back(std::max(side.allocated - side.taken - side.floor, MilliGpu{0}));
-        headrooms.push_back(side.most - side.taken);
+    headrooms.reserve(2 * accounts_.size());
+    for (const SiblingAccount& account : accounts_) {
+        headrooms.push_back(
+            std::max(account.allocated - account.taken - account.protected_amount, MilliGpu{0}));
+        headrooms.push_back(account.reclaimable - account.taken);
     }
     return headrooms;
 }
 
 MilliGpu ReclaimLedger::take(ProjectId from, MilliGpu unit) {
-    Side& side = sides_[side_of_[from.index()]];
-    const MilliGpu largest_before = side.largest;
-    side.taken += unit;
-    side.largest = std::max(side.largest, unit);
+    SiblingAccount& account = accounts_[account_of_[from.index()]];
+    const MilliGpu largest_before = account.largest;
+    account.taken += unit;
+    account.largest = std::max(account.largest, unit);
     return largest_before;
 }
 
 void ReclaimLedger::give_back(ProjectId from, MilliGpu unit, MilliGpu largest_before) {
-    Side& side = sides_[side_of_[from.index()]];
-    side.taken -= unit;
-    side.largest = largest_before;
+    SiblingAccount& account = accounts_[account_of_[from.index()]];
+    account.taken -= unit;
+    account.largest = largest_before;
 }
 
 }  // namespace berth::scheduling

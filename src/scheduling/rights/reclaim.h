@@ -9,12 +9,13 @@
 //   Who may lose: at the first level where the two paths through the tree part, the other side,
 //                 as long as before each unit it still holds more than its allocatable share, or
 //                 more than its quota when the asking side stays within its own. So the last unit
-//                 may overshoot; nobody loses what it holds within its quota to a project beside
-//                 it that is above its own. Work without GPUs counts for nothing, so a side that
-//                 stays within its quota may take it from anybody (Policy::reclaim_cpu_only).
+//                 may overshoot; no project loses what it holds within its quota to a project
+//                 beside it that is above its own. Work without GPUs counts for nothing, so a side
+//                 that stays within its quota may take it from anybody (Policy::reclaim_cpu_only).
 //   Afterwards:   on every level no sibling that lost is left relatively worse off than the side
 //                 that gained: not (gained / fair > 1 and gained / fair >= lost / its fair). So
-//                 whoever lost to a side above its share is above its own and cannot ask back.
+//                 a project that lost to a sibling above its share is above its own and cannot ask
+//                 back.
 //
 // The same ledger serves preemption inside a project, where anyone of lower priority may lose.
 #pragma once
@@ -27,18 +28,18 @@
 
 namespace berth::scheduling {
 
-// Whether the project may take so many GPUs back at all, for work that can be paused or cannot.
+// Whether the project may take this many GPUs back at all, for work that can be paused or cannot.
 bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, MilliGpu amount);
 
 // Whether the sums of all sides allow that much to be freed for the project at all, with the idle
-// GPUs and those `kept` for somebody: no means that no search can find it, yes means nothing. What
-// is refused for one amount is refused for every larger one. A request by memory may take less of a
-// large GPU than the amount it counts as, and any request may where GPU models are exchanged
+// GPUs and those `reserved` for a gang: no means that no search can find it, yes means nothing.
+// What is refused for one amount is refused for every larger one. A request by memory may take less
+// of a large GPU than the amount it counts as, and any request may where GPU models are exchanged
 // (AtMost). Cost: O(siblings of the project and of all above it).
 enum class Counting { Exact, AtMost };
 Counting counting_of(const PoolView& view, ShapeId shape);
 bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,
-                    MilliGpu kept = {});
+                    MilliGpu reserved = {});
 
 // Whether the job's side stays within its quota on every level: the owner's own right, which no
 // minimum run delays.
@@ -47,21 +48,21 @@ bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount);
 // Keeps account of what each side has lost to one beneficiary so far.
 class ReclaimLedger {
   public:
-    ReclaimLedger() = default;  // of nobody: for those whom it does not bind
+    ReclaimLedger() = default;  // empty: for jobs that it does not bind
     ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount);
 
     // Whether a unit of this size may be taken from the project on top of what was taken, with
     // the balance kept.
     bool may_take(ProjectId from, MilliGpu unit) const;
     // At most so much can ever be taken from the project's side in units up to this size.
-    MilliGpu most_from(ProjectId from, MilliGpu largest) const;
+    MilliGpu reclaimable_from(ProjectId from, MilliGpu largest) const;
     // Returns the largest unit taken from that side before.
     MilliGpu take(ProjectId from, MilliGpu unit);
     // Takes back the last take of this unit, which returned `largest_before`.
     void give_back(ProjectId from, MilliGpu unit, MilliGpu largest_before);
     // The side of a project, for telling sides apart; none for the beneficiary's own project.
-    std::optional<std::size_t> side_of(ProjectId project) const;
-    std::size_t sides() const { return sides_.size(); }
+    std::optional<std::size_t> account_of(ProjectId project) const;
+    std::size_t accounts() const { return accounts_.size(); }
     // What each side holds above the floor, and what balance lets it lose; a ledger with no more
     // anywhere allows no more.
     using Headrooms = base::SmallVector<MilliGpu, 128>;
@@ -69,19 +70,20 @@ class ReclaimLedger {
 
   private:
     // One side that may lose: a sibling of an ancestor of the beneficiary.
-    struct Side {
+    struct SiblingAccount {
         MilliGpu allocated{0};  // before anything was taken
-        MilliGpu floor{0};  // it must hold more than this before each unit
-        MilliGpu most{0};  // more would leave it relatively worse off than the asking side
+        MilliGpu protected_amount{0};  // it must hold more than this before each unit
+        MilliGpu reclaimable{0};  // more would leave it relatively worse off than the asking side
         MilliGpu taken{0};
         MilliGpu largest{0};  // of the units taken
     };
-    const Side* find_side(ProjectId from) const;
+    const SiblingAccount* find_account(ProjectId from) const;
 
     bool takes_cpu_only_ = false;
-    static constexpr std::uint32_t kNoSide = static_cast<std::uint32_t>(-1);
-    base::SmallVector<std::uint32_t, 128> side_of_;  // by project: position in sides_, or kNoSide
-    base::SmallVector<Side, 64> sides_;
+    static constexpr std::uint32_t kNoAccount = static_cast<std::uint32_t>(-1);
+    base::SmallVector<std::uint32_t, 128>
+        account_of_;  // by project: position in sides_, or kNoSide
+    base::SmallVector<SiblingAccount, 64> accounts_;
 };
 
 }  // namespace berth::scheduling

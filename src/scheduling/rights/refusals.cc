@@ -8,8 +8,8 @@ namespace {
 
 // It runs nowhere and is bound to no node.
 bool is_like_others(const Beneficiary& beneficiary) {
-    return beneficiary.job.placed.empty() && !beneficiary.job.stay.node.is_valid() &&
-           beneficiary.within.is_whole_pool();
+    return beneficiary.job.placed.empty() && !beneficiary.job.pinned.node.is_valid() &&
+           beneficiary.bound_to.is_whole_pool();
 }
 
 const model::TaskRequest& request_of(const PoolView& view, const Beneficiary& beneficiary) {
@@ -31,30 +31,31 @@ Refusals::Question Refusals::question(const Beneficiary& beneficiary, std::uint6
 
 bool Refusals::covers(const PoolView& view, const Beneficiary& beneficiary,
                       std::uint64_t opened) const {
-    const cluster::Precedence own = beneficiary.job.precedence_in_line();
+    const cluster::PriorityKey priority_key = beneficiary.job.queue_priority();
     const auto is_too_large = [&](const TooFew& known) {
         return request_of(view, beneficiary).gpus >= known.gpus &&
-               beneficiary.tasks >= known.tasks && own <= known.precedence &&
+               beneficiary.tasks >= known.tasks && priority_key <= known.priority_key &&
                (opened & ~known.opened) == 0;
     };
-    if (beneficiary.within.is_whole_pool() && request_of(view, beneficiary).is_whole()) {
+    if (beneficiary.bound_to.is_whole_pool() && request_of(view, beneficiary).is_whole()) {
         const auto few = too_few_.find({beneficiary.rule, beneficiary.job.project});
         if (few != too_few_.end() && std::ranges::any_of(few->second, is_too_large)) return true;
     }
     if (!is_like_others(beneficiary)) return false;
     const auto same = refused_.find(question(beneficiary, opened));
-    return same != refused_.end() && own <= same->second;
+    return same != refused_.end() && priority_key <= same->second;
 }
 
 void Refusals::add(const PoolView& view, const Beneficiary& beneficiary, std::uint64_t opened,
                    bool by_reach) {
-    const cluster::Precedence own = beneficiary.job.precedence_in_line();
+    const cluster::PriorityKey priority_key = beneficiary.job.queue_priority();
     if (by_reach) {
         too_few_[{beneficiary.rule, beneficiary.job.project}].push_back(
-            {request_of(view, beneficiary).gpus, beneficiary.tasks, own, opened});
+            {request_of(view, beneficiary).gpus, beneficiary.tasks, priority_key, opened});
     } else if (is_like_others(beneficiary)) {
-        const auto [known, is_new] = refused_.try_emplace(question(beneficiary, opened), own);
-        if (!is_new) known->second = std::max(known->second, own);
+        const auto [known, is_new] =
+            refused_.try_emplace(question(beneficiary, opened), priority_key);
+        if (!is_new) known->second = std::max(known->second, priority_key);
     }
 }
 

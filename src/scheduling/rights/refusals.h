@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Was nobody found who may be paused for a job like this one? Then nobody is found for it either.
-// Jobs of one project and shape that ranks alone tell apart ask the same question, and the later
-// one may take no more. Where even all that may be taken left too few GPUs together (reach.h), a
+// Did the search for victims fail for a job like this one? Then it fails for this one too.
+// Jobs of one project and shape that ranks alone say apart ask the same question, and the later
+// one may take no more. Where even all that may be taken left too few GPUs together (bounds.h), a
 // larger job of the project need not ask at all.
-// Trusts: nothing was freed since, but by bookings that opened for one job alone; whoever frees
-// something says forget(). Cost: O(log refusals), and those of the project.
+// Trusts: nothing was freed since, but by backfill reservations that opened for one job alone;
+// code that frees something calls forget(). Cost: O(log refusals), and those of the project.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Refusals {
   public:
     explicit Refusals(std::pmr::memory_resource* memory) : refused_(memory), too_few_(memory) {}
 
-    // `opened`: the bookings that its search may use, one bit each.
+    // `opened`: the backfill reservations that its search may use, one bit each.
     bool covers(const PoolView& view, const Beneficiary& beneficiary, std::uint64_t opened) const;
     // `by_reach`: even all that may be taken would have left too few GPUs together.
     void add(const PoolView& view, const Beneficiary& beneficiary, std::uint64_t opened,
@@ -44,14 +44,14 @@ class Refusals {
     struct TooFew {
         int gpus;  // of each task
         int tasks;
-        cluster::Precedence precedence;
+        cluster::PriorityKey priority_key;
         std::uint64_t opened;
     };
     using Asker = std::pair<model::Rule, ProjectId>;
 
     static Question question(const Beneficiary& beneficiary, std::uint64_t opened);
 
-    std::pmr::map<Question, cluster::Precedence> refused_;  // the greatest of those refused
+    std::pmr::map<Question, cluster::PriorityKey> refused_;  // the greatest of those refused
     std::pmr::map<Asker, std::pmr::vector<TooFew>> too_few_;
 };
 

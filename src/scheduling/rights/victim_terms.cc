@@ -16,7 +16,7 @@ TimePoint job_protected_until(const PoolView& view, const Terms& terms, const cl
 }  // namespace
 
 // Unless it binds everybody, the minimum run binds a project that wants more than its quota, never
-// an owner who wants back what is his; inside a project it binds batch work, never interactive.
+// an owner that wants back its quota; inside a project it binds batch work, never interactive.
 Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
     const cluster::Job& job = beneficiary.job;
     const bool binds_all = view.policy.min_run_binds_all;
@@ -25,7 +25,7 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
         const bool counts = !by_rank || are_minimum_runs_stated(view.cluster);
         return {.from_own = true,
                 .project = job.project,
-                .precedence = job.precedence_in_line(),
+                .priority_key = job.queue_priority(),
                 .minimum_run = counts && (binds_all || job.preemptible),
                 .by_rank = by_rank,
                 .asks_who = by_rank || has_minimum_runs(view.cluster)};
@@ -44,24 +44,26 @@ Terms terms_of_reclaim(const PoolView& view, ProjectId project) {
 }
 
 bool allows(const PoolView& view, const Terms& terms, const VictimUnit& unit) {
-    if (is_protected(view, terms, unit) || has(view.spared, unit.job)) return false;
+    if (is_protected(view, terms, unit) || has(view.untouchable, unit.job)) return false;
     const bool keeps = terms.minimum_run || terms.by_rank;
-    if (keeps && is_honoured(view, unit, terms.rule(), terms.project)) return false;
-    return !terms.from_own || (unit.project == terms.project && unit.precedence < terms.precedence);
+    if (keeps && is_started_reserved(view, unit, terms.rule(), terms.project)) return false;
+    return !terms.from_own ||
+           (unit.project == terms.project && unit.priority_key < terms.priority_key);
 }
 
 // The minimum run is not of elastic tasks: those were lent for as long as they idled, unless
 // taking them stops the whole job.
 bool is_protected(const PoolView& view, const Terms& terms, const VictimUnit& unit) {
-    if (!terms.minimum_run || !unit.is_protectable || unit.is_fresh) return false;
+    if (!terms.minimum_run || !unit.is_protectable || unit.is_started_now) return false;
     const TimePoint until = terms.asks_who
                                 ? job_protected_until(view, terms, view.cluster.job(unit.job))
                                 : unit.protected_until;
     return until > view.now;
 }
 
-bool is_honoured(const PoolView& view, const VictimUnit& unit, model::Rule rule, ProjectId asking) {
-    if (!unit.is_protectable || !has(view.honoured, unit.job)) return false;
+bool is_started_reserved(const PoolView& view, const VictimUnit& unit, model::Rule rule,
+                         ProjectId asking) {
+    if (!unit.is_protectable || !has(view.started_reserved, unit.job)) return false;
     const cluster::Job& job = view.cluster.job(unit.job);
     return protected_until(view, job, rule, asking) > job.last_start;
 }
@@ -80,7 +82,7 @@ MilliGpu most_allowed(const PoolView& view, const Terms& terms, ProjectId projec
 
 int jobs_allowed(const PoolView& view, const Terms& terms, ProjectId project) {
     const cluster::Losses& losses = view.claim(project).losses;
-    if (terms.from_own) return 0;  // they are not told apart by precedence
+    if (terms.from_own) return 0;  // priority does not distinguish them
     if (!terms.minimum_run) return losses.jobs;
     return knows_protected(view, terms, project) ? losses.jobs - losses.protected_jobs : 0;
 }
@@ -91,13 +93,13 @@ std::optional<TimePoint> next_protection_end(const PoolView& view, const Terms& 
     const cluster::Claim& claim = view.claim(project);
     if (knows_protected(view, terms, project)) {
         for (const auto& [until, id] : claim.losses.protected_until) {
-            if (terms.reaches(view.cluster.job(id).precedence())) return until;
+            if (terms.reaches(view.cluster.job(id).priority_key())) return until;
         }
         return {};
     }
     std::optional<TimePoint> first;
     for (const cluster::VictimKey& key : claim.victims) {
-        if (!terms.reaches(key.precedence)) break;
+        if (!terms.reaches(key.priority_key)) break;
         const TimePoint until = job_protected_until(view, terms, view.cluster.job(key.job));
         if (until > view.now) first = std::min(first.value_or(until), until);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What may be taken of running work for a job that wants to start, whatever else is taken? By rule,
-// precedence and minimum runs; how much of each project together, the ledger says (reclaim.h).
+// priority and minimum runs; how much of each project together, the ledger says (reclaim.h).
 #pragma once
 
 #include <optional>
@@ -17,19 +17,21 @@ struct Beneficiary {
     int tasks = 1;
     MilliGpu amount{0};
     model::Rule rule = model::Rule::Reclaim;
-    cluster::Region within = {};  // where it is to start
+    cluster::Region bound_to = {};  // where it is to start
 };
 
 struct Terms {
-    bool from_own = false;  // preemption: its own project's work of less precedence
+    bool from_own = false;  // preemption: its own project's work of less priority
     ProjectId project;  // its own
-    cluster::Precedence precedence;  // its own when it preempts
+    cluster::PriorityKey priority_key;  // its own when it preempts
     bool minimum_run = false;  // protected units are left alone
     bool by_rank = false;  // minimum runs count only where a job or a project states them
     bool asks_who = false;  // what is protected depends on who asks
 
     model::Rule rule() const { return from_own ? model::Rule::Preempt : model::Rule::Reclaim; }
-    bool reaches(const cluster::Precedence& other) const { return !from_own || other < precedence; }
+    bool reaches(const cluster::PriorityKey& other) const {
+        return !from_own || other < priority_key;
+    }
     auto operator<=>(const Terms&) const = default;
 };
 Terms terms_of(const PoolView& view, const Beneficiary& beneficiary);
@@ -40,12 +42,13 @@ Terms terms_of_reclaim(const PoolView& view, ProjectId project);
 bool allows(const PoolView& view, const Terms& terms, const VictimUnit& unit);
 bool is_protected(const PoolView& view, const Terms& terms, const VictimUnit& unit);
 // Others were paused for its job, which starts now: its minimum run begins at once.
-bool is_honoured(const PoolView& view, const VictimUnit& unit, model::Rule rule, ProjectId asking);
+bool is_started_reserved(const PoolView& view, const VictimUnit& unit, model::Rule rule,
+                         ProjectId asking);
 
 // --- of a whole project, by the cluster's account of losses: no job is looked at
 // Whether that account tells all there is to know of protected jobs.
 bool knows_protected(const PoolView& view, const Terms& terms, ProjectId project);
-// At most so many GPUs, as they count, and at least so many jobs may be taken.
+// The most GPUs, as they count, and the fewest jobs that may be taken.
 MilliGpu most_allowed(const PoolView& view, const Terms& terms, ProjectId project);
 int jobs_allowed(const PoolView& view, const Terms& terms, ProjectId project);
 // When the first job may be paused that its minimum run protects now.

@@ -16,13 +16,13 @@ namespace berth::scheduling {
 struct VictimUnit {
     JobId job;
     ProjectId project;
-    cluster::Precedence precedence;
+    cluster::PriorityKey priority_key;
     std::uint32_t count = 1;  // of units of its job
-    int stage = 0;  // of its job (rule R3), before anything was taken of it
+    int gang_phase = 0;  // of its job (rule R3), before anything was taken of it
     TimePoint created;  // of its job
     bool takes_whole_job = true;
     bool is_protectable = true;  // by its job's minimum run
-    bool is_fresh = false;  // its job starts in this very decision: nothing is lost
+    bool is_started_now = false;  // its job starts in this very decision: nothing is lost
     std::span<const model::TaskPlacement> tasks;  // all running
     std::span<const int> ranks;  // theirs
     MilliGpu gpus{0};  // as they count in quotas and shares

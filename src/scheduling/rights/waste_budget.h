@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // May more unsaved work be destroyed in this pool today? Pauses that are not an owner taking back
-// his quota draw on a budget: a part of the pool's GPU time of one day (UTC). When it is spent,
+// its quota draw on a budget: a part of the pool's GPU time of one day (UTC). When it is spent,
 // only owners within their quota have anybody paused; they draw on nothing and are never refused.
 // The pause that spends the rest may go beyond it.
 //

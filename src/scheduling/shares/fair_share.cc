@@ -32,10 +32,10 @@ Wide bent_weight(const Claimant& claimant, Wide weight_sum, std::int64_t usage_w
     return std::max<Wide>(0, normal * 1000 + lean);
 }
 
-// Writes a step down when somebody wants to read it.
-class Teller {
+// Writes a step down when the account is asked for.
+class ShareTrace {
   public:
-    explicit Teller(std::vector<Division::Step>* steps) : steps_(steps) {}
+    explicit ShareTrace(std::vector<Division::Step>* steps) : steps_(steps) {}
 
     void begin_round(int round) { round_ = round; }
     void operator()(Division::Step step) const {
@@ -52,41 +52,41 @@ class Teller {
 // One round of offers at one priority. Returns whether anyone needed less than was offered.
 bool offer_round(std::span<const Claimant> siblings, std::span<Open> open,
                  std::int64_t usage_weight, MilliGpu& rest, std::span<MilliGpu> fair,
-                 const Teller& tell) {
+                 const ShareTrace& report) {
     Wide weight_sum = 0;
-    for (const Open& one : open) {
-        if (one.need > MilliGpu{0}) weight_sum += siblings[one.who].weight;
+    for (const Open& sibling : open) {
+        if (sibling.need > MilliGpu{0}) weight_sum += siblings[sibling.who].weight;
     }
-    const auto weight_of = [&](const Open& one) {
-        if (one.need == MilliGpu{0}) return Wide{0};
-        return bent_weight(siblings[one.who], weight_sum, usage_weight);
+    const auto weight_of = [&](const Open& sibling) {
+        if (sibling.need == MilliGpu{0}) return Wide{0};
+        return bent_weight(siblings[sibling.who], weight_sum, usage_weight);
     };
     Wide bent_sum = 0;
-    for (const Open& one : open) bent_sum += weight_of(one);
+    for (const Open& sibling : open) bent_sum += weight_of(sibling);
     if (bent_sum == 0) return false;
     const MilliGpu at_start = rest;
     bool someone_needed_less = false;
-    for (Open& one : open) {
-        if (one.need == MilliGpu{0}) continue;
-        const Wide weight = weight_of(one);
-        const Wide offer = Wide{at_start.value} * weight;
-        const bool is_enough = Wide{one.need.value} * bent_sum <= offer;
-        const MilliGpu whole{static_cast<std::int64_t>(offer / bent_sum) / 1000 * 1000};
-        const MilliGpu taken = is_enough ? one.need : whole;
-        someone_needed_less |= is_enough && Wide{one.need.value} * bent_sum < offer;
-        one.has_remainder = !is_enough && weight > 0;
-        one.remainder = static_cast<std::int64_t>((offer - Wide{whole.value} * bent_sum) *
-                                                  kRemainderScale / bent_sum);
-        one.need -= taken;
-        fair[one.who] += taken;
+    for (Open& sibling : open) {
+        if (sibling.need == MilliGpu{0}) continue;
+        const Wide weight = weight_of(sibling);
+        const Wide offered = Wide{at_start.value} * weight;
+        const bool is_enough = Wide{sibling.need.value} * bent_sum <= offered;
+        const MilliGpu whole{static_cast<std::int64_t>(offered / bent_sum) / 1000 * 1000};
+        const MilliGpu taken = is_enough ? sibling.need : whole;
+        someone_needed_less |= is_enough && Wide{sibling.need.value} * bent_sum < offered;
+        sibling.has_remainder = !is_enough && weight > 0;
+        sibling.remainder = static_cast<std::int64_t>((offered - Wide{whole.value} * bent_sum) *
+                                                      kRemainderScale / bent_sum);
+        sibling.need -= taken;
+        fair[sibling.who] += taken;
         rest -= taken;
-        tell({Division::What::Offer,
-              one.who,
-              taken,
-              0,
-              at_start,
-              static_cast<std::int64_t>(weight * kPpm / bent_sum),
-              {static_cast<std::int64_t>(offer / bent_sum)}});
+        report({Division::What::Offer,
+                sibling.who,
+                taken,
+                0,
+                at_start,
+                static_cast<std::int64_t>(weight * kPpm / bent_sum),
+                {static_cast<std::int64_t>(offered / bent_sum)}});
     }
     return someone_needed_less;
 }
@@ -95,7 +95,7 @@ bool offer_round(std::span<const Claimant> siblings, std::span<Open> open,
 
 Parts divide(MilliGpu total, std::span<const Claimant> siblings, std::int64_t usage_weight,
              std::vector<Division::Step>* steps) {
-    Teller tell(steps);
+    ShareTrace report(steps);
     Parts fair;
     base::SmallVector<Open, kSiblings> open;
     MilliGpu rest = total;
@@ -107,33 +107,35 @@ Parts divide(MilliGpu total, std::span<const Claimant> siblings, std::int64_t us
         const MilliGpu deserved = is_unlimited ? quota : claimant.quota;
         fair.push_back(claimant.is_fixed ? deserved : std::min(deserved, requestable));
         rest -= fair.back();
-        tell({Division::What::Quota, who, fair.back(), 0, {}, 0, {}});
+        report({Division::What::Quota, who, fair.back(), 0, {}, 0, {}});
         const MilliGpu need = requestable - fair.back();
         if (need > MilliGpu{0} && claimant.weight > 0 && !claimant.is_fixed) {
             open.push_back({who, claimant.priority, need});
         }
     }
-    std::ranges::sort(open, {}, [](const Open& one) { return std::pair(-one.priority, one.who); });
+    std::ranges::sort(
+        open, {}, [](const Open& sibling) { return std::pair(-sibling.priority, sibling.who); });
     for (auto first = open.begin(); first != open.end();) {
-        const auto last = std::ranges::find_if(
-            first, open.end(), [&](const Open& one) { return one.priority != first->priority; });
+        const auto last = std::ranges::find_if(first, open.end(), [&](const Open& sibling) {
+            return sibling.priority != first->priority;
+        });
         for (int round = 1; rest > MilliGpu{0}; ++round) {
-            tell.begin_round(round);
-            if (!offer_round(siblings, std::span(first, last), usage_weight, rest, fair, tell))
+            report.begin_round(round);
+            if (!offer_round(siblings, std::span(first, last), usage_weight, rest, fair, report))
                 break;
         }
         first = last;
     }
-    std::ranges::sort(open, {}, [](const Open& one) {
-        return std::tuple(-one.priority, -one.remainder, one.who);
+    std::ranges::sort(open, {}, [](const Open& sibling) {
+        return std::tuple(-sibling.priority, -sibling.remainder, sibling.who);
     });
-    for (const Open& one : open) {
+    for (const Open& sibling : open) {
         if (rest <= MilliGpu{0}) break;
-        if (!one.has_remainder) continue;
-        const MilliGpu extra = std::min({base::kWholeGpu, rest, one.need});
-        fair[one.who] += extra;
+        if (!sibling.has_remainder) continue;
+        const MilliGpu extra = std::min({base::kWholeGpu, rest, sibling.need});
+        fair[sibling.who] += extra;
         rest -= extra;
-        tell({Division::What::Odd, one.who, extra, 0, {}, 0, {}});
+        report({Division::What::Odd, sibling.who, extra, 0, {}, 0, {}});
     }
     return fair;
 }
@@ -188,15 +190,15 @@ void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent
 }  // namespace
 
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                   model::TimePoint now, Divisions* divisions, Shares room) {
-    Shares shares = std::move(room);
+                   model::TimePoint now, Divisions* divisions, Shares memory) {
+    Shares shares = std::move(memory);
     Quotas quotas = quotas_in_force(cluster, pool, policy,
                                     {std::move(shares.quota), std::move(shares.overcommitted)});
     shares.quota = std::move(quotas.in_force);
     shares.overcommitted = std::move(quotas.scaled);
     shares.usage_ppm = past_shares(cluster, pool, policy, now, std::move(shares.usage_ppm));
-    for (auto* of : {&shares.fair, &shares.allocatable, &shares.request}) {
-        of->resize(cluster.projects().size());
+    for (auto* amounts : {&shares.fair, &shares.allocatable, &shares.request}) {
+        amounts->resize(cluster.projects().size());
     }
     effective_request(cluster, pool, cluster::kRoot, shares);
     shares.fair[0] = shares.allocatable[0] = cluster.pool(pool).counted_capacity;

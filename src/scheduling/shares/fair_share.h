@@ -75,6 +75,6 @@ struct Shares {
 // `now` tells how long ago past use lies, where the policy measures it. Every division on the way
 // goes to `divisions` when it is not null. The memory of `room` is used again.
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                   model::TimePoint now, Divisions* divisions = nullptr, Shares room = {});
+                   model::TimePoint now, Divisions* divisions = nullptr, Shares memory = {});
 
 }  // namespace berth::scheduling

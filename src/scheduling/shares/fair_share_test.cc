@@ -79,13 +79,13 @@ TEST_CASE("nothing is lost or invented: shares sum to the pool or to what is wan
         std::vector<Claimant> siblings;
         MilliGpu requested{0};
         for (std::int64_t count = rng.between(1, 6); count > 0; --count) {
-            Claimant one;
-            one.request = {rng.between(0, 40) * 250};
-            one.quota = gpus(rng.between(0, 2));
-            one.weight = rng.between(1, 5) * 500;
-            one.priority = static_cast<int>(rng.between(0, 1));
-            requested += one.request;
-            siblings.push_back(one);
+            Claimant claimant;
+            claimant.request = {rng.between(0, 40) * 250};
+            claimant.quota = gpus(rng.between(0, 2));
+            claimant.weight = rng.between(1, 5) * 500;
+            claimant.priority = static_cast<int>(rng.between(0, 1));
+            requested += claimant.request;
+            siblings.push_back(claimant);
         }
         const MilliGpu total = gpus(rng.between(12, 40));
         CAPTURE(seed);

@@ -10,7 +10,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-struct Promise {
+struct ScaledQuota {
     ProjectId project;
     int priority = 100;
     MilliGpu quota{0};      // as written, but no more than there is when it has no bound
@@ -19,38 +19,38 @@ struct Promise {
 };
 
 // Those directly below one parent.
-using Promises = base::SmallVector<Promise, 64>;
+using ScaledQuotas = base::SmallVector<ScaledQuota, 64>;
 
-MilliGpu sum_of(const Promises& promises) {
+MilliGpu sum_of(const ScaledQuotas& quotas) {
     MilliGpu sum{0};
-    for (const Promise& promise : promises) sum += promise.quota;
+    for (const ScaledQuota& quota : quotas) sum += quota.quota;
     return sum;
 }
 
-// Promises from oldest to youngest, of `there` GPUs.
-void scale(Promises& promises, MilliGpu there) {
-    const MilliGpu sum = sum_of(promises);
+// ScaledQuotas from oldest to youngest, of `there` GPUs.
+void scale(ScaledQuotas& quotas, MilliGpu there) {
+    const MilliGpu sum = sum_of(quotas);
     MilliGpu rest = there;
-    for (Promise& promise : promises) {
-        promise.in_force = promise.quota;
+    for (ScaledQuota& quota : quotas) {
+        quota.in_force = quota.quota;
         if (sum <= there) continue;
-        const Wide part = Wide{promise.quota.value} * there.value;  // over sum
-        promise.in_force = {static_cast<std::int64_t>(part / sum.value) / 1000 * 1000};
-        promise.remainder = part - Wide{promise.in_force.value} * sum.value;
-        rest -= promise.in_force;
+        const Wide part = Wide{quota.quota.value} * there.value;  // over sum
+        quota.in_force = {static_cast<std::int64_t>(part / sum.value) / 1000 * 1000};
+        quota.remainder = part - Wide{quota.in_force.value} * sum.value;
+        rest -= quota.in_force;
     }
     if (sum <= there) return;
-    std::vector<Promise*> next_to_get;
-    for (Promise& promise : promises) next_to_get.push_back(&promise);
-    std::ranges::stable_sort(next_to_get, std::greater{}, [](const Promise* promise) {
-        return std::pair(promise->priority, promise->remainder);
+    std::vector<ScaledQuota*> next_to_get;
+    for (ScaledQuota& quota : quotas) next_to_get.push_back(&quota);
+    std::ranges::stable_sort(next_to_get, std::greater{}, [](const ScaledQuota* quota) {
+        return std::pair(quota->priority, quota->remainder);
     });
     // A second round only where quotas are parts of a GPU.
     while (rest > MilliGpu{0}) {
-        for (Promise* promise : next_to_get) {
+        for (ScaledQuota* quota : next_to_get) {
             const MilliGpu extra =
-                std::min({base::kWholeGpu, rest, promise->quota - promise->in_force});
-            promise->in_force += extra;
+                std::min({base::kWholeGpu, rest, quota->quota - quota->in_force});
+            quota->in_force += extra;
             rest -= extra;
         }
     }
@@ -67,30 +67,30 @@ class Tree {
 
   private:
     void go_below(ProjectId parent, MilliGpu there) {
-        Promises fixed;
-        Promises others;
+        ScaledQuotas fixed;
+        ScaledQuotas elastic;
         for (const ProjectId child : cluster_.projects()[parent.index()].children) {
             const cluster::Claim& claim = cluster_.claim(pool_, child);
             const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
             const bool no_bound = claim.quota >= model::kUnlimited;
-            (is_fixed ? fixed : others)
+            (is_fixed ? fixed : elastic)
                 .push_back({child, claim.rights.priority, no_bound ? there : claim.quota, {}, 0});
         }
-        const MilliGpu sum = sum_of(fixed) + sum_of(others);
+        const MilliGpu sum = sum_of(fixed) + sum_of(elastic);
         const bool has_nodes = cluster_.pool(pool_).gpus_per_node_max > 0;
         if (sum > there && has_nodes) {
             const std::string scope = cluster_.projects()[parent.index()].project.name;
             quotas_.scaled.push_back({cluster_.pool(pool_).name, scope, sum, there});
         }
         scale(fixed, there);
-        for (const Promise& promise : fixed) there -= promise.in_force;
-        scale(others, there);
-        for (const auto* promises : {&fixed, &others}) {
-            for (const Promise& promise : *promises) {
-                const MilliGpu written = cluster_.claim(pool_, promise.project).quota;
-                const bool is_whole = promise.in_force == promise.quota;
-                quotas_.in_force[promise.project.index()] = is_whole ? written : promise.in_force;
-                go_below(promise.project, promise.in_force);
+        for (const ScaledQuota& quota : fixed) there -= quota.in_force;
+        scale(elastic, there);
+        for (const auto* quotas : {&fixed, &elastic}) {
+            for (const ScaledQuota& quota : *quotas) {
+                const MilliGpu written = cluster_.claim(pool_, quota.project).quota;
+                const bool is_whole = quota.in_force == quota.quota;
+                quotas_.in_force[quota.project.index()] = is_whole ? written : quota.in_force;
+                go_below(quota.project, quota.in_force);
             }
         }
     }
@@ -103,17 +103,17 @@ class Tree {
 }  // namespace
 
 Quotas quotas_in_force(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                       Quotas room) {
-    room.in_force.clear();
-    room.scaled.clear();
+                       Quotas memory) {
+    memory.in_force.clear();
+    memory.scaled.clear();
     if (policy.scale_overcommitted) {
-        Tree(cluster, pool, room);
+        Tree(cluster, pool, memory);
     } else {
         for (const cluster::Claim& claim : cluster.pool(pool).claims) {
-            room.in_force.push_back(claim.quota);
+            memory.in_force.push_back(claim.quota);
         }
     }
-    return room;
+    return memory;
 }
 
 std::vector<model::Overcommitment> overcommitments(const cluster::Cluster& cluster) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which quotas promise more than there is, and what are they worth? Where the quotas directly
+// Which quotas reservation more than there is, and what are they worth? Where the quotas directly
 // below a department, or below the root, sum to more than its quota, or than the pool has, and the
 // policy says so, they are scaled down in proportion: whole GPUs, the odd ones to the
 // higher priority, then the largest remainder, then the older project. Fixed quotas are set aside
@@ -31,7 +31,7 @@ struct Quotas {
 // What each project's quota is worth in the pool; as written where the policy does not scale or
 // nothing is promised twice. The memory of `room` is used again.
 Quotas quotas_in_force(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                       Quotas room = {});
+                       Quotas memory = {});
 
 // Every place in the tree where too much is promised, whether it is scaled or not: pool by pool,
 // from the top.

@@ -24,15 +24,15 @@ model::TimePoint beginning(const cluster::PoolHistory& pool, model::TimePoint no
 
 std::vector<std::int64_t> past_shares(const cluster::Cluster& cluster, base::PoolId id,
                                       const model::Policy& policy, model::TimePoint now,
-                                      std::vector<std::int64_t> room) {
+                                      std::vector<std::int64_t> memory) {
     const cluster::PoolState& pool = cluster.pool(id);
-    room.clear();
+    memory.clear();
     if (!policy.measured_usage) {
-        for (const cluster::Claim& claim : pool.claims) room.push_back(claim.rights.usage_ppm);
-        return room;
+        for (const cluster::Claim& claim : pool.claims) memory.push_back(claim.rights.usage_ppm);
+        return memory;
     }
     const cluster::PoolHistory& history = cluster.history().pools[id.index()];
-    std::vector<std::int64_t> gpu_ms = std::move(room);
+    std::vector<std::int64_t> gpu_ms = std::move(memory);
     gpu_ms.resize(cluster.projects().size());
     for (std::size_t leaf = 0; leaf < history.past_use.size(); ++leaf) {
         const std::int64_t had = history.past_use[leaf].decayed(now, policy.usage_half_life);

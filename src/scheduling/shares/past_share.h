@@ -16,6 +16,6 @@ namespace berth::scheduling {
 // By project; of a department, the sum of what is below it. The memory of `room` is used again.
 std::vector<std::int64_t> past_shares(const cluster::Cluster& cluster, base::PoolId pool,
                                       const model::Policy& policy, model::TimePoint now,
-                                      std::vector<std::int64_t> room = {});
+                                      std::vector<std::int64_t> memory = {});
 
 }  // namespace berth::scheduling

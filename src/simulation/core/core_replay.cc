@@ -122,7 +122,7 @@ class CorePlayer {
         while (!due_.empty() && due_.top().turn != live(due_.top().job).turn) due_.pop();
         if (!due_.empty()) consider(due_.top().at);
         if (submitted_ < jobs_.size()) consider(experiment_.trace[submitted_].submitted);
-        if (wake_up_ && (next || !state_.cluster.holders().empty())) consider(*wake_up_);
+        if (wake_up_ && (next || !state_.cluster.reserved_jobs().empty())) consider(*wake_up_);
         return next;
     }
 

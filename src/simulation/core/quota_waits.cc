@@ -37,7 +37,7 @@ std::vector<Step> steps_of(const Accounts& accounts, const CoreExperiment& exper
     std::vector<Step> steps;
     const auto waits = [&](JobIndex job, TimePoint from) {
         steps.push_back({from, What::Waits, job, MilliGpu{0}});
-        steps.push_back({from + experiment.policy.booking_after, What::MayBook, job, MilliGpu{0}});
+        steps.push_back({from + experiment.policy.backfill_after, What::MayBook, job, MilliGpu{0}});
     };
     for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
         waits(static_cast<JobIndex>(number), experiment.trace[number].submitted);
@@ -60,7 +60,7 @@ std::vector<Step> steps_of(const Accounts& accounts, const CoreExperiment& exper
 class Line {
   public:
     // `may_book`: from then on it may book GPUs that younger jobs leave it
-    // (scheduling/backfill/bookings.h).
+    // (scheduling/backfill/backfill.h).
     void join(InLine who, MilliGpu asks, TimePoint may_book) { waiting_[who] = {asks, may_book}; }
     void start(InLine who) {
         waiting_.erase(who);
@@ -180,9 +180,9 @@ class Lines {
     TimePoint may_book(const Step& waits) const {
         const TraceJob& of = job(waits.job);
         const bool is_gang = of.gpus > 1 && of.kind == model::JobKind::Train;
-        const bool are_booked = experiment_.policy.bookings_max > 0;
-        return is_gang && are_booked ? waits.at + experiment_.policy.booking_after
-                                     : TimePoint::max();
+        const bool are_reserved = experiment_.policy.backfill_max > 0;
+        return is_gang && are_reserved ? waits.at + experiment_.policy.backfill_after
+                                       : TimePoint::max();
     }
 
     bool is_by_age(base::ProjectId project) const {

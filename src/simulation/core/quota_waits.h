@@ -4,7 +4,7 @@
 // higher priority first, then older. A job is within the quota while what the project holds, those
 // that wait before it and the job itself ask no more than the quota, and likewise with what each of
 // its departments holds and that one's quota; one that alone asks more is never within, and nobody
-// waits behind it, until it is a gang that may book (scheduling/backfill/bookings.h): then those
+// waits behind it, until it is a gang that may book (scheduling/backfill/backfill.h): then those
 // behind it leave it the GPUs that it waits for. Who is asked to leave holds its GPUs, and does not
 // wait, until it has left. A wait is counted without a break, from when all this became true until
 // the job starts or it is no longer.

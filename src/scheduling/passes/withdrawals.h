@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whose start is withdrawn in the next attempt at a decision, for which job? A job was given GPUs,
+// or promised them, and another with a stronger right would only take them away again (decide.h).
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory_resource>
+#include <vector>
+
+#include "base/ids.h"
+#include "model/plan.h"
+
+namespace berth::scheduling {
+
+// A job whose right is stronger than that of one before it in the order.
+struct StrongerJob {
+    base::JobId job;
+    base::PoolId pool;
+    model::Rule rule = model::Rule::Reclaim;
+
+    bool operator==(const StrongerJob&) const = default;
+};
+// By the job that withdraws: the stronger job found first is served first.
+using Withdrawals = std::pmr::map<base::JobId, std::pmr::vector<StrongerJob>>;
+
+// Whether it was not known.
+inline bool add(Withdrawals& known, base::JobId job, const StrongerJob& stronger) {
+    std::pmr::vector<StrongerJob>& stronger_jobs = known[job];
+    const bool is_new = std::ranges::find(stronger_jobs, stronger) == stronger_jobs.end();
+    if (is_new) stronger_jobs.push_back(stronger);
+    return is_new;
+}
+
+// Whether any was not known.
+inline bool add(Withdrawals& known, const Withdrawals& more) {
+    bool is_new = false;
+    for (const auto& [job, stronger_jobs] : more) {
+        for (const StrongerJob& stronger : stronger_jobs) is_new |= add(known, job, stronger);
+    }
+    return is_new;
+}
+
+// Whether any job withdraws for this one.
+inline bool has_withdrawn_for(const Withdrawals& known, base::JobId job) {
+    return std::ranges::any_of(known, [job](const auto& known_job) {
+        return std::ranges::find(known_job.second, job, &StrongerJob::job) !=
+               known_job.second.end();
+    });
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/victims/cheapest_nodes.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "scheduling/place/place.h"
+
+namespace berth::scheduling {
+namespace {
+
+// The least that a slot on the node may cost, as far as the compute of its GPUs tells; nothing when
+// too few of them could be freed. A unit on several GPUs is shared out between them: a job that
+// needs only some of them pays for it in full.
+std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
+    const cluster::Cluster& cluster = query.view.cluster;
+    const ShapeId shape = query.beneficiary.job.shape;
+    const std::int64_t wanted = cluster.part_on(shape, node).compute.value;
+    struct Gpu {
+        std::int64_t freed;
+        std::int64_t all;  // that leave together
+        std::int64_t least;
+    };
+    std::array<Gpu, model::kGpusPerNodeMax> gpus;
+    const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
+    std::fill_n(gpus.begin(), count, Gpu{0, 0, std::numeric_limits<std::int64_t>::max()});
+    bool has_units = false;
+    for (const std::size_t position : query.units.on(node)) {
+        if (!query.may_take(position, query.ledger)) continue;
+        has_units = true;
+        const std::int64_t cost = query.lost(position);
+        const int touched = query.units[position].gpus_on(node);
+        for (const model::TaskPlacement& task : query.units[position].tasks) {
+            if (task.node != node) continue;
+            for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+                Gpu& gpu = gpus[static_cast<std::size_t>(std::countr_zero(mask))];
+                gpu.freed += task.share.value;
+                gpu.all += cost / touched;
+                gpu.least = std::min(gpu.least, cost / touched);
+            }
+        }
+    }
+    if (!has_units) return {};
+    std::array<std::int64_t, model::kGpusPerNodeMax> prices;
+    std::size_t priced = 0;
+    for (std::size_t at = 0; at < count; ++at) {
+        const Gpu& gpu = gpus[at];
+        const auto left = cluster.compute_left(View::Coming, node, static_cast<int>(at)).value;
+        if (left + gpu.freed < wanted) continue;
+        // All users leave a whole GPU; for a part of one, one leaves or none.
+        const bool is_whole = wanted == base::kWholeGpu.value;
+        prices[priced++] = left >= wanted ? 0 : is_whole ? gpu.all : gpu.least;
+    }
+    const auto needed = static_cast<std::size_t>(cluster.shape(shape).request.gpus);
+    if (priced < needed) return {};
+    const auto cheapest = std::span(prices).first(priced);
+    std::ranges::nth_element(cheapest, cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
+    return std::reduce(cheapest.begin(), cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
+}
+
+// The GPUs that have room for a part of a task as they are.
+std::uint64_t with_room(const VictimQuery& query, NodeId node) {
+    const cluster::Cluster& cluster = query.view.cluster;
+    const ShapeId shape = query.beneficiary.job.shape;
+    const cluster::NodeState& state = cluster.nodes()[node.index()];
+    if (cluster.shape(shape).request.is_whole()) {
+        return state.whole[static_cast<std::size_t>(View::Coming)];
+    }
+    const MilliGpu wanted = cluster.part_on(shape, node).compute;
+    std::uint64_t with_room = 0;
+    for (int gpu = 0; gpu < state.gpus; ++gpu) {
+        if (cluster.compute_left(View::Coming, node, gpu) < wanted) continue;
+        with_room |= std::uint64_t{1} << gpu;
+    }
+    return with_room;
+}
+
+int price_falls(const VictimQuery& query) {
+    int falls = 0;
+    for (const ProjectId project : query.projects) {
+        falls += query.prices.falls(query.terms, project);
+    }
+    return falls;
+}
+
+}  // namespace
+
+bool CheapestNodes::NodePrice::operator<(const NodePrice& other) const {
+    return std::tie(other.cost, other.node) < std::tie(cost, node);
+}
+
+void CheapestNodes::reopen(const VictimQuery& query) {
+    ReclaimLedger::Headrooms headrooms = query.ledger.headrooms();
+    const bool is_looser = !std::ranges::includes(projects_, query.projects) ||
+                           !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{}) ||
+                           !std::ranges::equal(takes_back_, query.takes_back) ||
+                           price_falls_ != price_falls(query);
+    price_falls_ = price_falls(query);
+    headrooms_ = headrooms;
+    takes_back_ = query.takes_back;
+    projects_ = query.projects;
+    const base::ChangeLog<NodeId>& log = query.view.cluster.changed_nodes().capacity;
+    if (!is_open_ || is_looser || !log.reaches_back_to(mark_)) {
+        open(query);
+    } else {
+        log.visit_since(mark_, [&](NodeId node) { update(query, node); });
+        for (const NodeId node : to_offer_) update(query, node);
+    }
+    to_offer_.clear();
+    mark_ = log.read();
+}
+
+void CheapestNodes::open(const VictimQuery& query) {
+    is_open_ = true;
+    versions_.assign(query.view.cluster.nodes().size(), 0);
+    heap_.clear();
+    candidates_.clear();
+    if (const Region& bound_to = query.beneficiary.bound_to; !bound_to.is_whole_pool()) {
+        cluster::visit_nodes(query.view.cluster, query.view.pool, bound_to,
+                             [&](NodeId node) { update(query, node); });
+        return;
+    }
+    if (query.nodes) {
+        for (const NodeId node : *query.nodes) update(query, node);
+        return;
+    }
+    in_reach_.assign(query.view.cluster.nodes().size(), 0);
+    for (const JobSet* starting : {query.view.started_now, query.view.started_reserved}) {
+        if (starting == nullptr) continue;
+        for (const JobId job : *starting) look_at(query, job);
+    }
+    for (const ProjectId project : query.projects) {
+        for (const UnitPrices::Group& group : query.prices.groups(query.terms, project)) {
+            Candidate candidate{0, project, group};
+            if (settle(query, candidate)) candidates_.push_back(candidate);
+        }
+    }
+    std::ranges::make_heap(candidates_, std::less{});
+}
+
+bool CheapestNodes::settle(const VictimQuery& query, Candidate& candidate) {
+    UnitPrices::Group& left = candidate.left;
+    // Who lost too much to lose another one of these keeps them all.
+    const bool is_bounded = query.asks_ledger() && !left.is_over();
+    if (is_bounded && !query.ledger.may_take(candidate.project, left.like.gpus)) return false;
+    while (!left.is_over() && !query.units.allows_any(query.terms, left.at->job, left.is_protected))
+        ++left.at;
+    if (left.is_over()) return false;
+    const auto takes_back =
+        query.takes_back.empty() ? std::nullopt : query.takes_back[candidate.project.index()];
+    candidate.lost = query.prices.least_lost(query.terms, candidate.project, *left.at, takes_back);
+    return true;
+}
+
+void CheapestNodes::look_at_next(const VictimQuery& query) {
+    std::ranges::pop_heap(candidates_, std::less{});
+    Candidate& candidate = candidates_.back();
+    look_at(query, candidate.left.at->job);
+    ++candidate.left.at;
+    if (settle(query, candidate)) {
+        std::ranges::push_heap(candidates_, std::less{});
+    } else {
+        candidates_.pop_back();
+    }
+}
+
+void CheapestNodes::look_at(const VictimQuery& query, JobId job) {
+    const int needed = query.view.cluster.shape(query.beneficiary.job.shape).request.gpus;
+    const VictimUnits::Range units = query.units.units_of(job);
+    for (std::size_t at = units.first; at < units.end; ++at) {
+        if (!query.may_take(at, query.ledger)) continue;
+        for (const model::TaskPlacement& task : query.units[at].tasks) {
+            std::uint32_t& version = versions_[task.node.index()];
+            if (version != 0) continue;
+            std::uint64_t& in_reach = in_reach_[task.node.index()];
+            in_reach |= task.gpu_mask;
+            if (std::popcount(in_reach | with_room(query, task.node)) < needed) continue;
+            version = 1;
+            if (const auto least = least_price(query, task.node)) add(*least, task.node, version);
+        }
+    }
+}
+
+// A slot that costs something has a victim.
+void CheapestNodes::add(std::int64_t least, NodeId node, std::uint32_t version) {
+    push({{.lost = least, .touched = least > 0 ? 1 : 0}, node, version});
+}
+
+void CheapestNodes::push(const NodePrice& update) {
+    heap_.push_back(update);
+    std::ranges::push_heap(heap_, std::less{});
+}
+
+bool CheapestNodes::Candidate::operator<(const Candidate& other) const {
+    if (lost != other.lost) return other.lost < lost;
+    if (project != other.project) return other.project < project;
+    return left.at->job < other.left.at->job;
+}
+
+bool CheapestNodes::may_be_beaten() const {
+    if (candidates_.empty() || heap_.empty()) return !candidates_.empty();
+    return Cost{.lost = candidates_.front().lost, .touched = 1} < heap_.front().cost;
+}
+
+std::optional<CheapestNodes::NodePrice> CheapestNodes::pop(const VictimQuery& query) {
+    while (true) {
+        while (may_be_beaten()) look_at_next(query);
+        if (heap_.empty()) return {};
+        std::ranges::pop_heap(heap_, std::less{});
+        const NodePrice top = heap_.back();
+        heap_.pop_back();
+        if (top.version == versions_[top.node.index()]) return top;
+    }
+}
+
+void CheapestNodes::update(const VictimQuery& query, NodeId node) {
+    const std::uint32_t version = ++versions_[node.index()];
+    if (const auto least = least_price(query, node)) add(*least, node, version);
+}
+
+std::optional<Choice> CheapestNodes::take_cheapest(const VictimQuery& query) {
+    const PoolView& view = query.view;
+    const cluster::Trial trial(view.cluster);
+    ReclaimLedger ledger = query.ledger;
+    Choice choice;
+    int missing = query.beneficiary.tasks;
+    for (const auto& task : place_fitting(view, query.beneficiary.job, missing, View::Coming,
+                                          query.beneficiary.bound_to)) {
+        view.cluster.take(View::Coming, query.beneficiary.job.shape, task);
+        --missing;
+    }
+    while (missing > 0) {
+        const std::optional<NodePrice> top = pop(query);
+        if (!top) break;
+        const SlotCost& now = cheapest_slot(query, ledger, top->node);
+        if (!now.is_possible) {
+            to_offer_.push_back(top->node);
+        } else if (now.cost != top->cost) {
+            push({now.cost, top->node, top->version});
+        } else if (accept(query, ledger, top->node, now, choice)) {
+            --missing;
+        }
+    }
+    for (const std::size_t unit : choice) query.scratch.is_chosen[unit] = false;
+    if (missing > 0) {
+        is_open_ = false;  // what it learnt was true with the ledger it had come to
+        return {};
+    }
+    std::ranges::sort(choice);
+    return choice;
+}
+
+bool CheapestNodes::accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node,
+                           const SlotCost& slot, Choice& choice) {
+    cluster::Cluster& cluster = query.view.cluster;
+    base::SmallVector<NodeId, 16> touched{node};
+    std::vector<bool>& is_chosen = query.scratch.is_chosen;
+    is_chosen.resize(std::max(is_chosen.size(), query.units.size()));
+    for (const std::size_t position : slot.units) {
+        const VictimUnit& unit = query.units[position];
+        is_chosen[position] = true;
+        choice.push_back(position);
+        if (query.asks_ledger()) ledger.take(unit.project, unit.gpus);
+        cluster.release(unit.job, unit.ranks);
+        for (const model::TaskPlacement& task : unit.tasks) touched.push_back(task.node);
+    }
+    const ShapeId shape = query.beneficiary.job.shape;
+    const auto place = place_on(query.view, shape, node, View::Coming);
+    if (place) cluster.take(View::Coming, shape, *place);
+    std::ranges::sort(touched);
+    const auto repeated = std::ranges::unique(touched);
+    touched.erase(repeated.begin(), repeated.end());
+    for (const NodeId changed : touched) {
+        if (!cluster::is_in(cluster, query.beneficiary.bound_to, changed)) continue;
+        // What was freed there may be room enough for another slot.
+        push({{}, changed, ++versions_[changed.index()]});
+    }
+    return place.has_value();
+}
+
+}  // namespace berth::scheduling
