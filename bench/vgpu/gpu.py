@@ -326,10 +326,10 @@ BUSY_US = ((40, 250), (400, 25), (1000, 10), (2000, 5))  # kernels of a step, an
 def sharing(gpu, seconds, report):
     with Node(gpu) as node:
         half = ("train", seconds, 40, 250, 10_000, 256)
-        node.order("lane", "half", "memory=20G", "policy=pack")
-        lane = "lane=half persistent=1G peak=2G"
-        (alone,) = together([(half, node.tenant(lane, "8G")[0])])
-        pair = together([(half, node.tenant(lane, "8G")[0]) for _ in range(2)])
+        node.order("rotation", "half", "memory=20G", "policy=pack")
+        rotation = "rotation=half persistent=1G peak=2G"
+        (alone,) = together([(half, node.tenant(rotation, "8G")[0])])
+        pair = together([(half, node.tenant(rotation, "8G")[0]) for _ in range(2)])
         rate = sum(one["steps_per_s"] for one in pair)
         report.add("two_half_idle_over_serial", rate / alone["steps_per_s"], ">=", 1.6)
 

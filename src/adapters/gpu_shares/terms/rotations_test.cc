@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/gpu_shares/terms/lanes.h"
+#include "adapters/gpu_shares/terms/rotations.h"
 
 #include <doctest/doctest.h>
 
@@ -11,30 +11,31 @@ using Orders = std::vector<std::string>;
 constexpr std::int64_t kGibibyte = std::int64_t{1} << 30;
 
 TenantTerms packed(const std::string& name) {
-    return {"tenant " + name + " gpus=GPU-a context=400M lane=GPU-a", "GPU-a", {16 * kGibibyte}};
+    return {
+        "tenant " + name + " gpus=GPU-a context=400M rotation=GPU-a", "GPU-a", {16 * kGibibyte}};
 }
 
 }  // namespace
 
-TEST_CASE("a lane has all of its GPU, and is told once") {
-    std::map<std::string, base::Bytes> lanes;
+TEST_CASE("a rotation has all of its GPU, and is ordered once") {
+    std::map<std::string, base::Bytes> rotations;
     std::map<std::string, TenantTerms> tenants{{"1.1.0", packed("1.1.0")}};
-    CHECK(lane_orders(tenants, lanes) == Orders{"lane GPU-a memory=16384M",
-                                                "set 1.1.0 memory=16384M",
-                                                "lane GPU-a memory=16384M"});
+    CHECK(rotation_orders(tenants, rotations) == Orders{"rotation GPU-a memory=16384M",
+                                                        "set 1.1.0 memory=16384M",
+                                                        "rotation GPU-a memory=16384M"});
     tenants["2.1.0"] = packed("2.1.0");
-    CHECK(lane_orders(tenants, lanes).empty());
+    CHECK(rotation_orders(tenants, rotations).empty());
 }
 
-TEST_CASE("limits of others on the GPU are not the lane's, as long as they are there") {
-    std::map<std::string, base::Bytes> lanes;
+TEST_CASE("limits of others on the GPU are not the rotation's, as long as they are there") {
+    std::map<std::string, base::Bytes> rotations;
     std::map<std::string, TenantTerms> tenants{
         {"1.1.0", packed("1.1.0")},
         {"3.1.0", {"tenant 3.1.0 gpus=GPU-a:4096M context=400M", "", {}}},
         {"4.1.0", {"tenant 4.1.0 gpus=GPU-b:4096M context=400M", "", {}}}};
-    CHECK(lane_orders(tenants, lanes).front() == "lane GPU-a memory=12288M");
+    CHECK(rotation_orders(tenants, rotations).front() == "rotation GPU-a memory=12288M");
     tenants.erase("3.1.0");
-    CHECK(lane_orders(tenants, lanes).front() == "lane GPU-a memory=16384M");
+    CHECK(rotation_orders(tenants, rotations).front() == "rotation GPU-a memory=16384M");
 }
 
 TEST_CASE("terms are written down and read back") {
