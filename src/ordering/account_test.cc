@@ -86,7 +86,7 @@ class Bench {
 
 }  // namespace
 
-TEST_CASE("a new job is told what would count, and by how many jobs of its name") {
+TEST_CASE("a new job has the cost that would count, and how many jobs of its name say so") {
     Bench bench;
     for (int i = 0; i < 30; ++i) {
         bench.run(minutes(40));
@@ -134,7 +134,7 @@ TEST_CASE("without kin all jobs of its width are the evidence, and without any t
     CHECK(bench.account().evidence.jobs == 11);
 }
 
-TEST_CASE("the cost told is that of the stage") {
+TEST_CASE("the cost is that of the stage") {
     Bench bench;
     for (int i = 0; i < 12; ++i) bench.run(minutes(40));
     bench.submit();
@@ -150,7 +150,7 @@ TEST_CASE("the cost told is that of the stage") {
     CHECK(bench.order.brief_account(bench.job).cost == account.cost);
 }
 
-TEST_CASE("the last five changes of stage are told, the oldest first") {
+TEST_CASE("the last five changes of stage are listed, the oldest first") {
     Bench bench({.by = model::JobOrder::ByLevels});
     bench.submit();
     bench.start();
@@ -181,7 +181,7 @@ TEST_CASE("by age there is no stage, no cost and no bound") {
     CHECK(account.due == kNever);
 }
 
-TEST_CASE("a job is due by its wait when it is told") {
+TEST_CASE("a job is due by its wait when the account says") {
     Bench bench({.patience = 60, .fair = 0});
     bench.submit();
     const TimePoint due = bench.account().due;
@@ -193,7 +193,7 @@ TEST_CASE("a job is due by its wait when it is told") {
     CHECK(bench.account().due == kNever);
 }
 
-TEST_CASE("told and taken of the last hundred ended jobs give median and p90") {
+TEST_CASE("estimate and use of the last hundred ended jobs give median and p90") {
     Proofs proofs;
     CHECK_FALSE(proofs.accuracy().has_value());
     for (int i = 0; i < 50; ++i) proofs.add({1, 1000});
@@ -204,7 +204,7 @@ TEST_CASE("told and taken of the last hundred ended jobs give median and p90") {
     CHECK(accuracy->p90_thousandths == 9000);
 }
 
-TEST_CASE("what is told at the first step is compared with what the job took") {
+TEST_CASE("the estimate of the first step is compared with what the job took") {
     Bench bench;
     for (int i = 0; i < 40; ++i) bench.run(minutes(40));
     const auto accuracy = bench.order.accuracy(kOwn);
@@ -213,12 +213,12 @@ TEST_CASE("what is told at the first step is compared with what the job took") {
     CHECK(accuracy->median_thousandths > 800);
     CHECK(accuracy->median_thousandths < 1300);
     CHECK_FALSE(bench.order.accuracy(ProjectId{9}).has_value());
-    // One that has not passed the first step was told nothing.
+    // One that has not passed the first step has no estimate.
     bench.run(seconds(30));
     CHECK(bench.order.accuracy(kOwn)->jobs == 40);
 }
 
-TEST_CASE("what was told survives a restart") {
+TEST_CASE("the estimate survives a restart") {
     Bench bench;
     for (int i = 0; i < 14; ++i) bench.run(minutes(40));
     const JobId id = bench.submit();
