@@ -293,9 +293,9 @@ class Audit {
         for (const auto& pool : cluster_.pools()) {
             std::size_t standing = 0;
             for (const cluster::Claim& claim : pool.claims) {
-                for (const auto& [key, lane] : claim.lanes) {
-                    standing += lane.size();
-                    if (lane.empty()) report("pool " + pool.name + ": an empty lane");
+                for (const auto& [key, jobs] : claim.lanes) {
+                    standing += jobs.size();
+                    if (jobs.empty()) report("pool " + pool.name + ": an empty job class");
                 }
             }
             std::size_t waiting = 0;

@@ -308,7 +308,7 @@ codec::JobView ordered_job() {
     job.first_start.reset();
     job.last_checkpoint.reset();
     job.attempts = 0;
-    job.why = "asks 8 GPUs; 0 of 16 idle, and nobody may be paused for it";
+    job.why = "asks 8 GPUs; 0 of 16 idle, and no running job may be paused for it";
     job.verdict = model::Verdict{};
     job.verdict->job = job.id;
     job.verdict->because(Cause::NotEnoughFree);
