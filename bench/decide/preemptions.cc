@@ -126,13 +126,13 @@ void backfill(Run& run) {
         world.has_run_before(world.submit(spec, kNowMs));
     }
     const model::Plan plan = decide(run, world);
-    run.expect(plan.is_empty() && plan.bookings.size() == 1, "one booking, and nobody delays it");
+    run.expect(plan.is_empty() && plan.bookings.size() == 1, "one booking, and no job delays it");
     run.measure("test of one job", kWaiting, [&] { decide(run, world); });
 }
 
 }  // namespace
 
-void add_evictions(std::map<std::string, Scenario>& scenarios) {
+void add_preemptions(std::map<std::string, Scenario>& scenarios) {
     scenarios["reclaim-gang"] = reclaim_gang;
     scenarios["reclaim-one"] = reclaim_one;
     scenarios["reclaim-many"] = reclaim_many;
