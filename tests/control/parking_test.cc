@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An idle job is parked: its GPUs are others' until it makes its next call, or somebody resumes it,
+// An idle job is parked: its GPUs are others' until it makes its next call, or a user resumes it,
 // whatever happens to the server meanwhile.
 #include <doctest/doctest.h>
 
@@ -75,7 +75,7 @@ TEST_CASE("who cannot be checkpointed is not parked") {
     CHECK(world.launcher->parks.size() == 1);
 }
 
-TEST_CASE("its next call brings it back, with the attempt it had, from whoever had borrowed") {
+TEST_CASE("its next call brings it back, with the attempt it had, from the borrower") {
     World world;
     const JobId job = park(world);
     const auto node = world.job(job).frozen.front().node;
@@ -118,7 +118,7 @@ TEST_CASE("a crash between the parking and its commit: the supervisor says it ag
     CHECK(world.job(job).parked_since.has_value());
 }
 
-TEST_CASE("somebody resumes it, pauses it, cancels it") {
+TEST_CASE("a user resumes it, pauses it, cancels it") {
     World world;
     const JobId job = park(world);
     REQUIRE(world.pause(job));

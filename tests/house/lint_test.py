@@ -360,10 +360,11 @@ class Text(fixture.TreeTest):
         self.assert_stops(self.check("check-text"), "src/cli: 2 banned words, "
                           "tools/banned-words.txt says 3: lower it")
 
-    def test_history_keeps_its_words(self):
+    def test_history_and_inputs_of_fuzzing_keep_their_words(self):
         self.list_words()
         self.write("CHANGELOG.md", "zapped\n")
         self.write("docs/adr/0001-words.md", "zapped\n")
+        self.write("tests/corpus/scenario.inputs", "zapped\n")
         self.assert_passes(self.check("check-text"))
 
     def test_lowering_never_raises_a_number(self):
