@@ -59,9 +59,7 @@ TEST_CASE("deletions carry the pod's uid, with a budget or without") {
     CHECK(remove_within_budget(kPod).body.find(kPod.uid) != std::string::npos);
 }
 
-TEST_CASE(
-    "an object is applied as berth, also if another manager wrote it before; a try writes "
-    "nothing") {
+TEST_CASE("an object is applied as berth, over other managers; a try writes nothing") {
     const Request done = apply("/api/v1/namespaces/berth-system", "{}", Apply::Do);
     CHECK(done.method == Method::Patch);
     CHECK(done.content_type == "application/apply-patch+yaml");
