@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <string_view>
 
 namespace berth::gpu_shares {
 namespace {
 
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+// What a rotation is called in the files of an earlier server, whose jobs may still run.
+constexpr std::string_view kEarlierWord = "lane";
 
 // What the tenant's limit takes of that GPU: behind "UUID:" in "gpus=UUID:40960M,...".
 std::int64_t mebibytes_of(const std::string& order, const std::string& uuid) {
@@ -65,10 +68,14 @@ TenantTerms read_terms(const std::string& text) {
     TenantTerms terms;
     std::istringstream lines(text);
     std::getline(lines, terms.order);
+    const std::string earlier = " " + std::string(kEarlierWord) + "=";
+    if (const auto at = terms.order.find(earlier); at != std::string::npos)
+        terms.order.replace(at, earlier.size(), " rotation=");
     for (std::string word; lines >> word;) {
         if (word == "node") lines >> terms.node;
         if (word == "may_leave") terms.may_leave = true;
-        if (word == "rotation") lines >> terms.rotation >> terms.memory.value;
+        if (word == "rotation" || word == kEarlierWord)
+            lines >> terms.rotation >> terms.memory.value;
     }
     return terms;
 }

@@ -46,4 +46,10 @@ TEST_CASE("terms are written down and read back") {
     CHECK(read_terms("").order.empty());
 }
 
+TEST_CASE("terms that an earlier server wrote are read with the word of today") {
+    const std::string word = "lane";
+    CHECK(read_terms("tenant 1.1.0 gpus=GPU-a context=400M " + word + "=GPU-a\n" + word +
+                     " GPU-a 17179869184\n") == packed("1.1.0"));
+}
+
 }  // namespace berth::gpu_shares
