@@ -72,7 +72,7 @@ def read_all(data, ready):
 
 
 def drip(port, stop, ready):
-    """Keeps so many connections without the token open that each sends a byte now and then."""
+    """Keeps connections without the token open, each of which sends a byte now and then."""
     with selectors.DefaultSelector() as selector:
         while not stop.is_set():
             while len(selector.get_map()) < STRANGERS:

@@ -175,7 +175,7 @@ function(berth_program program)
     target_link_libraries(${program} PRIVATE berth_flags ${uses} ${arg_LIBS})
     set_target_properties(${program} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
-    # They start each other from bin/, so whoever runs one builds all: --target programs.
+    # They start each other from bin/, so build all of them before you run one: --target programs.
     if(NOT TARGET programs)
         add_custom_target(programs)
     endif()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which blocks and statements does C++ text have? Read as clang-format leaves it: by its spaces a
-template argument is told from a comparison, and the braces of a value from those of a block."""
+"""Which blocks and statements does C++ text have? Read as clang-format leaves it: its spaces say
+what is a template argument and what a comparison, and which braces are of a value and which of a
+block."""
 import re
 
 import tree

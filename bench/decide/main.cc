@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     namespace bench = berth::bench;
     std::map<std::string, bench::Scenario> scenarios;
     bench::add_place_and_release(scenarios);
-    bench::add_evictions(scenarios);
+    bench::add_preemptions(scenarios);
     bench::add_fill(scenarios);
     bench::add_foresight(scenarios);
     bench::add_steady_state(scenarios);

@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-// callgrind is told to count inside this function only; it must stay a function of this name.
+// callgrind counts inside this function only; it must stay a function of this name.
 extern "C" __attribute__((noinline)) void berth_bench_measured(
     const std::function<void()>& operation) {
     operation();

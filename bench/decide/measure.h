@@ -47,7 +47,7 @@ using Scenario = std::function<void(Run&)>;
 
 // One function a file; each adds its scenarios by name.
 void add_place_and_release(std::map<std::string, Scenario>& scenarios);
-void add_evictions(std::map<std::string, Scenario>& scenarios);
+void add_preemptions(std::map<std::string, Scenario>& scenarios);
 void add_fill(std::map<std::string, Scenario>& scenarios);
 void add_foresight(std::map<std::string, Scenario>& scenarios);
 void add_steady_state(std::map<std::string, Scenario>& scenarios);

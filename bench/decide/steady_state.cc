@@ -3,8 +3,8 @@
 // A busy cluster over time: ten jobs for each node, most of their GPUs in use, 50 projects in 10
 // departments. Each sample is one event (a job arrives, a job ends, paused tasks have left) with
 // everything it sets off: the event is applied, a decision is taken, and its plan is applied.
-// Whoever waits at first has run before, and long: under tiers all others go first. What the first
-// decision sets off, quotas that are claimed, is over before anything is measured.
+// The jobs that wait at first have run before, and long: under tiers all others go first. What the
+// first decision sets off, quotas that are claimed, is over before anything is measured.
 //
 // Two mixes of jobs: `steady-state` asks for GPUs as the jobs of the Philly trace do,
 // `steady-state-gangs` has twenty shapes and many more gangs, up to 128 GPUs.
@@ -21,7 +21,7 @@ namespace {
 constexpr int kProjects = 50;
 constexpr int kDepartments = 10;
 constexpr int kEvents = 2000;
-// Until then wide jobs gather in the line: few of them find a node that nobody keeps.
+// Until then wide jobs gather in the line: few of them find a node that is not kept.
 constexpr int kWarmUpOfNode = 40;
 constexpr int kWarmUpMin = 20000;
 constexpr std::int64_t kBetweenEventsMs = 200;
@@ -187,8 +187,7 @@ class Busy {
 
     void decide() {
         const model::TimePoint now = base::at_ms(now_ms_);
-        // Whose rank has changed since is told apart: it moves to another job class, which may be
-        // new.
+        // A job whose rank has changed since moves to another job class, which may be new.
         cluster::keep_ranks(world_.state.cluster, run_.policy.order, now);
         const std::int64_t before = allocations();
         const model::Plan plan =

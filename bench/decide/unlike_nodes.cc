@@ -45,7 +45,7 @@ void unlike_nodes(Run& run) {
             scheduling::decide(state->cluster, run.policy, kNow);
             kinds = state->cluster.kinds().size();
         });
-        run.expect(kinds == 1, "nodes differ in what nobody asks about");
+        run.expect(kinds == 1, "nodes differ in what no job asks about");
     }
 }
 

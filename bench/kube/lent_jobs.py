@@ -2,8 +2,8 @@
 """Jobs of one pod and one GPU on all GPUs of a cluster, lent by an owner without a pod.
 
 Each is suspended when the owner comes, and resumed when it has gone. Kubelets say how their
-processes ended, as real ones do: one that exits 0 when it is told to end would count as completed
-if it ended before its finalizer was off.
+processes ended, as real ones do: one that exits 0 on the signal to end would count as completed if
+it ended before its finalizer was off.
 """
 import json
 

@@ -5,8 +5,8 @@
 //   berth-bench-kube --kubeconfig FILE            the pods of that cluster, listed twice
 // All pods are listed, listed again, and then changed as fast as the client takes it: 720,000
 // events are an hour of 200 a second. One line of JSON. It fails when memory does not stay as it
-// should, or the list after the last event is not what the cache held; CPU time is told and left to
-// the reader.
+// should, or the list after the last event is not what the cache held; CPU time is printed and left
+// to the reader.
 #include <malloc.h>
 #include <sys/resource.h>
 

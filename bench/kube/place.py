@@ -28,7 +28,7 @@ def measure(program, given):
 
 
 def play_round(turns, report, number):
-    """Nobody always goes after the same one."""
+    """The order of the three changes from round to round."""
     order = WHO[number % len(WHO):] + WHO[:number % len(WHO)]
     if turns.is_live:
         order = WHO  # the floor says what making them costs

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does a Job ever count as failed or completed because it was paused, whoever acts when?
+"""Does a Job ever count as failed or completed because it was paused, in any order of events?
 
-Rounds on one control plane until so many Jobs have been paused. By the seed: how many nodes the
-owner wants and when, which processes exit 0 when they are told to end and which 143, which end by
+Rounds on one control plane until --pauses Jobs have been paused. By the seed: how many nodes the
+owner wants and when, which processes exit 0 on the signal to end and which 143, which end by
 themselves around that time, how fast the Job controller may be, and whether it is killed meanwhile.
 """
 import random

@@ -15,9 +15,9 @@ from spent import Spent
 
 GPUS = 8
 NODES, ROUNDS = 100, 3
-# By nodes: the last pod of the gang is bound so many seconds after it was seen; own CPU.
+# By nodes: seconds from when the last pod of the gang is seen until it is bound; own CPU.
 GOALS = {100: (4, 0.3), 500: (15, 1.5)}
-FIRST_TOLD_S = 0.3
+FIRST_MARKED_S = 0.3
 SETTLE_S = 2
 GANG = "/apis/batch/v1/namespaces/owner/jobs"
 
@@ -98,7 +98,7 @@ def measure(program, given):
                 f"{name} {value:.3g}" for name, value in rounds[-1].items()))
     bound, own = GOALS.get(nodes, (None, None))
     for name, what, unit, goal in (
-            ("first_told_s", "first victim told after the gang's last pod", "s", FIRST_TOLD_S),
+            ("first_told_s", "first victim marked after the gang's last pod", "s", FIRST_MARKED_S),
             ("last_gone_s", "last victim gone", "s", None),
             ("all_bound_s", "the gang is bound", "s", bound),
             ("own_cpu_s", "CPU of the scheduler itself", "s", own),

@@ -41,9 +41,9 @@ def parse():
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds, of which medians are said")
     parser.add_argument("--live", action="store_true",
                         help="place: pods are made while the scheduler runs")
-    parser.add_argument("--pauses", type=int, metavar="N", help="races: until so many")
+    parser.add_argument("--pauses", type=int, metavar="N", help="races: until N pauses")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="races: of their times")
-    parser.add_argument("--seconds", type=int, metavar="N", help="idle: so long")
+    parser.add_argument("--seconds", type=int, metavar="N", help="idle: for N seconds")
     parser.add_argument("--to", type=pathlib.Path, default=figures.FILE, metavar="FILE",
                         help="where a line of figures is appended for each part")
     return parser.parse_args()

@@ -18,9 +18,8 @@ struct Served {
     pid_t process = 0;
 };
 
-// `pods` of them; each watch is told of changes as fast as it takes them, until there were
-// `events`. The first watch, and the one after the last event, are too old (410): the pods are
-// listed again.
+// `pods` of them; each watch gets changes as fast as it takes them, until there were `events`. The
+// first watch, and the one after the last event, are too old (410): the pods are listed again.
 Served serve(int pods, std::uint64_t events);
 void end(const Served& served);
 

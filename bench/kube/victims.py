@@ -10,7 +10,7 @@ from reclaim import GPUS
 from report import Report
 
 NODES = 50
-REQUESTS_PER_SECOND = 20  # what a controller-manager has that is told nothing
+REQUESTS_PER_SECOND = 20  # a controller-manager's default
 SETTLE_S = 5  # a controller that starts looks at everything
 
 
@@ -34,7 +34,7 @@ def measure(program, given):
                         "the gang is bound", 300)
             gang, lent = watch.of("gang"), watch.of("lent")
         begun = seen.last(gang, "seen")
-        report.add("first_told_s", "first victim told after the gang's last pod",
+        report.add("first_told_s", "first victim marked after the gang's last pod",
                    seen.first(lent, "marked") - begun, "s")
         report.add("last_gone_s", "last victim gone, of which 1 s is its grace",
                    seen.last(lent, "gone") - begun, "s", ("<=", 10))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How soon does a gang that cannot be placed say why, and at what cost to the others?
 
-All nodes are full, of pods that nobody may take anything from. The gang says so, with numbers; then
-its project's limit is taken away and given back in turns, so that the reason is another one.
+All nodes are full, of pods that no gang may take anything from. The gang says so, with numbers;
+then its project's limit is taken away and given back in turns, so that the reason is another one.
 """
 import statistics
 import time

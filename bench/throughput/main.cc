@@ -43,7 +43,7 @@ class NullLauncher final : public ports::Launcher {
     void resume(const ports::LaunchOrder&) override {}
     model::PauseWay pause_way(ports::AttemptId) const override { return {}; }
     void stop(ports::AttemptId attempt, ports::StopReason, base::Duration) override {
-        stop("nobody should be paused, but job " + std::to_string(attempt.job.value));
+        stop("no job should be paused, but job " + std::to_string(attempt.job.value));
     }
     void recover(std::span<const ports::BegunAttempt>) override {}
 

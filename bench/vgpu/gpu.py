@@ -16,9 +16,9 @@ Builds, runs the driver tests on this machine's driver, and measures each PART (
   pause      a pause that frees the GPU and the return from it, 1 to 64 GiB, by a server
 Each figure is a line of JSON with its goal and whether it is met; they go to FILE with the machine,
 its GPU and its driver (bench/results/gpus.jsonl keeps what bench/README.md quotes). Uses the first
-two GPUs, which nobody else may use meanwhile; one will do. With --software they are software GPUs
-with 80 GiB: then times are a model's, and the script is what is tried. PyTorch is that of PYTHON,
-or of the one that runs this.
+two GPUs, which no other process may use meanwhile; one will do. With --software they are software
+GPUs with 80 GiB: then times are a model's, and the script is what is tried. PyTorch is that of
+PYTHON, or of the one that runs this.
 """
 import argparse
 import ctypes
@@ -70,7 +70,7 @@ class Gpu:
         self.driver = self.text("nvmlSystemGetDriverVersion")
 
     def begin(self, memory="80GiB", more=""):
-        """With software GPUs that nobody has used, of which `more` is said."""
+        """With unused software GPUs, of which `more` is said."""
         if self.is_software:
             pathlib.Path(STATE).unlink(missing_ok=True)
             os.environ["BERTH_SOFTWARE_GPU"] = (
@@ -287,8 +287,8 @@ STEPS_TO_COUNT = (("default", ""), ("expandable segments", ""), ("cudaMallocAsyn
 
 
 def instructions(gpu, seconds, report):
-    """In virtual time nobody looks again because time has passed; under valgrind there is no room
-    for the addresses that PyTorch reserves on a larger GPU."""
+    """In virtual time no process looks again because time has passed; under valgrind there is no
+    room for the addresses that PyTorch reserves on a larger GPU."""
     why = why_no_torch(gpu) if gpu.is_software else "valgrind runs no driver of a real GPU"
     if why:
         print(f"skipped: instructions of a step of PyTorch: {why}", flush=True)
@@ -326,10 +326,10 @@ BUSY_US = ((40, 250), (400, 25), (1000, 10), (2000, 5))  # kernels of a step, an
 def sharing(gpu, seconds, report):
     with Node(gpu) as node:
         half = ("train", seconds, 40, 250, 10_000, 256)
-        node.order("lane", "half", "memory=20G", "policy=pack")
-        lane = "lane=half persistent=1G peak=2G"
-        (alone,) = together([(half, node.tenant(lane, "8G")[0])])
-        pair = together([(half, node.tenant(lane, "8G")[0]) for _ in range(2)])
+        node.order("rotation", "half", "memory=20G", "policy=pack")
+        rotation = "rotation=half persistent=1G peak=2G"
+        (alone,) = together([(half, node.tenant(rotation, "8G")[0])])
+        pair = together([(half, node.tenant(rotation, "8G")[0]) for _ in range(2)])
         rate = sum(one["steps_per_s"] for one in pair)
         report.add("two_half_idle_over_serial", rate / alone["steps_per_s"], ">=", 1.6)
 
@@ -389,7 +389,7 @@ def end(program):
 
 
 def context_bytes(gpu, node):
-    """What the context of a program takes of a GPU that nobody uses otherwise."""
+    """What the context of a program takes of a GPU that is otherwise unused."""
     before = gpu.used()
     program = start_families(node.tenant()[0])
     context = gpu.used() - before

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # How long does an owner of GPU memory wait for what others have borrowed of it? On a software GPU
-# with 80 GiB, of which one job was promised 74 and another holds so many GiB that it was not: from
-# the owner's call of cuMemAlloc to its return. All parts are the real ones: server, supervisor,
-# arbiter, freezer and the library in the jobs' processes. `copy_ms` is what copying that much takes
-# at the speed of the software GPU's link; the rest is Berth's.
+# with 80 GiB, of which one job was promised 74 and another holds the given GiB that it was not:
+# from the owner's call of cuMemAlloc to its return. All parts are the real ones: server,
+# supervisor, arbiter, freezer and the library in the jobs' processes. `copy_ms` is what copying
+# that much takes at the speed of the software GPU's link; the rest is Berth's.
 #   bench/vgpu/reclaim.py [--rounds 5]
 import argparse
 import json

@@ -79,7 +79,7 @@ void await_line() {
     if (std::fgets(line, sizeof line, stdin) == nullptr) std::exit(1);
 }
 
-// What the driver exports itself, past whatever stands in front of it.
+// What the driver exports itself, past whatever is in front of it.
 template <class Function>
 Function* past_the_interposer(const char* exported) {
     std::ifstream maps("/proc/self/maps");

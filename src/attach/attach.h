@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How can a job feel like a command run here? This process stands in for it until it ends: bytes
-// of standard input, output and error pass unchanged and in order, a terminal passes whole, with
-// its size and its control keys; an output without a reader ends the job as it would end
-// the command; INT, TERM and QUIT go to the job. A slow reader slows the job down: at most some
-// hundred kilobytes are under way.
+// How can a job feel like a command run here? This process takes its place until it ends: bytes of
+// standard input, output and error pass unchanged and in order, a terminal passes whole, with its
+// size and its control keys; an output without a reader ends the job as it would end the command;
+// INT, TERM and QUIT go to the job. A slow reader slows the job down: at most some hundred
+// kilobytes are under way.
 #pragma once
 
 #include <functional>

@@ -313,7 +313,7 @@ TEST_CASE("events that the state does not allow are refused with the reason") {
     refuses(model::JobSubmitted{kJob, {}, {}, {}}, base::ErrorCode::Exists);
     model::Project orphan;
     orphan.name = "b";
-    orphan.parent = "nobody";
+    orphan.parent = "missing";
     refuses(model::ProjectSet{orphan}, base::ErrorCode::NotFound);
     model::Project below;
     below.name = "a1";

@@ -36,10 +36,10 @@ std::optional<model::Accuracy> Proofs::accuracy() const {
     if (proofs_.empty()) return {};
     std::vector<std::int64_t> parts;
     for (const Proof& proof : proofs_) {
-        parts.push_back(proof.told * 1000 / std::max<GpuMs>(proof.taken, 1));
+        parts.push_back(proof.estimate * 1000 / std::max<GpuMs>(proof.taken, 1));
     }
     std::ranges::sort(parts);
-    // The least that so many percent do not exceed.
+    // The least that this percentage does not exceed.
     const auto at_most = [&](std::size_t percent) {
         return parts[(parts.size() * percent + 99) / 100 - 1];
     };
@@ -51,7 +51,7 @@ void Ranks::tell(JobId job, std::size_t step, GpuMs cost) {
     Story* known = stories_.get(job);
     Story& story = known == nullptr ? stories_.emplace(job, {}) : *known;
     story.cost = cost;
-    if (story.told == 0) story.told = size_step_begin(step) + cost;
+    if (story.estimate == 0) story.estimate = size_step_begin(step) + cost;
 }
 
 void Ranks::note_stage(const JobSnapshot& job) {
@@ -69,7 +69,7 @@ void Ranks::note_stage(const JobSnapshot& job) {
 void Ranks::prove(const JobSnapshot& job, ProjectId project) {
     const Story* story = stories_.get(job.job);
     if (story == nullptr) return;
-    if (story->told > 0) this->project(project).proofs.add({story->told, job.used()});
+    if (story->estimate > 0) this->project(project).proofs.add({story->estimate, job.used()});
     stories_.erase(job.job);
 }
 
@@ -128,7 +128,7 @@ void Ranks::save_story(JobId job, model::RankLedger& ledger) const {
     const Story* story = stories_.get(job);
     if (story == nullptr) return;
     ledger.cost = story->cost;
-    ledger.told = story->told;
+    ledger.estimate = story->estimate;
     for (const model::StageChange& change : story->changes()) {
         ledger.stage_times.push_back(change.time);
         ledger.stages.push_back(change.stage);
@@ -136,10 +136,10 @@ void Ranks::save_story(JobId job, model::RankLedger& ledger) const {
 }
 
 void Ranks::restore_story(const model::RankLedger& ledger) {
-    if (ledger.cost == 0 && ledger.told == 0 && ledger.stages.empty()) return;
+    if (ledger.cost == 0 && ledger.estimate == 0 && ledger.stages.empty()) return;
     Story& story = stories_.emplace(ledger.job, {});
     story.cost = ledger.cost;
-    story.told = ledger.told;
+    story.estimate = ledger.estimate;
     for (std::size_t at = 0; at < ledger.stages.size(); ++at) {
         story.add({ledger.stage_times[at], ledger.stages[at]});
     }

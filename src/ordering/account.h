@@ -3,8 +3,8 @@
 // What does the order say of one job, and was it right of those that have ended? For people:
 // nothing here is asked by a decision.
 //
-// The cost told is the one by which the job was ranked last. Of a job that has not had a GPU-minute
-// no cost counts yet: told is what would count if it had, by what is known now.
+// The cost is the one by which the job was ranked last. Of a job that has not had a GPU-minute no
+// cost counts yet: its cost is what would count if it had, by what is known now.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct Account {
     TimePoint due = kNever;  // by its wait, while it waits and is not due
 };
 
-// What was told of a job.
+// What the order said of a job.
 class Story {
   public:
     static constexpr std::size_t kChanges = 5;
@@ -39,7 +39,7 @@ class Story {
     std::vector<model::StageChange> changes() const;
 
     GpuMs cost = 0;  // when it was ranked last
-    GpuMs told = 0;  // what it takes from its first GPU to its end, when it passed the first step
+    GpuMs estimate = 0;  // of all it takes, made when it passed the first step
 
   private:
     std::array<TimePoint, kChanges> times_;
@@ -47,18 +47,18 @@ class Story {
     std::uint8_t count_ = 0;
 };
 
-// What was told of the jobs of a project that ended last, and what they took.
+// What was estimated of the jobs of a project that ended last, and what they took.
 class Proofs {
   public:
     static constexpr std::size_t kJobs = 100;
     struct Proof {
-        GpuMs told = 0;
+        GpuMs estimate = 0;
         GpuMs taken = 0;
     };
 
     void add(Proof proof);
     const std::vector<Proof>& all() const { return proofs_; }
-    // Of told / taken; nothing where no job has ended.
+    // Of estimate / taken; nothing where no job has ended.
     std::optional<model::Accuracy> accuracy() const;
 
   private:

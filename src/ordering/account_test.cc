@@ -41,7 +41,7 @@ class Bench {
     }
     void start() {
         look();
-        job.waits = false, job.runs = true, job.held = 1000;
+        job.waits = false, job.runs = true, job.in_use = 1000;
         order.changed(job);
         look();
     }
@@ -86,7 +86,7 @@ class Bench {
 
 }  // namespace
 
-TEST_CASE("a new job is told what would count, and by how many jobs of its name") {
+TEST_CASE("a new job has the cost that would count, and how many jobs of its name say so") {
     Bench bench;
     for (int i = 0; i < 30; ++i) {
         bench.run(minutes(40));
@@ -99,7 +99,7 @@ TEST_CASE("a new job is told what would count, and by how many jobs of its name"
     CHECK_FALSE(account.cost_counts);
     CHECK(account.cost > 30 * 60'000);
     CHECK(account.cost < 60 * 60'000);
-    CHECK(account.evidence.of >= EvidenceOf::User);
+    CHECK(account.evidence.from >= EvidenceOf::User);
     CHECK(account.evidence.jobs > 0);
     CHECK(account.evidence.jobs <= 30);
     CHECK(account.changes.empty());
@@ -125,16 +125,16 @@ TEST_CASE("evidence counts the jobs within its reach only") {
 TEST_CASE("without kin all jobs of its width are the evidence, and without any there is none") {
     Bench bench;
     bench.submit();
-    CHECK(bench.account().evidence.of == EvidenceOf::None);
+    CHECK(bench.account().evidence.from == EvidenceOf::None);
     bench.end();
     for (int i = 0; i < 11; ++i) bench.run(minutes(5));
     bench.submit({70, 80, 90});
-    CHECK(bench.account().evidence.of >= EvidenceOf::All);
-    CHECK(bench.account().evidence.of <= EvidenceOf::Width);
+    CHECK(bench.account().evidence.from >= EvidenceOf::All);
+    CHECK(bench.account().evidence.from <= EvidenceOf::Width);
     CHECK(bench.account().evidence.jobs == 11);
 }
 
-TEST_CASE("the cost told is that of the stage") {
+TEST_CASE("the cost is that of the stage") {
     Bench bench;
     for (int i = 0; i < 12; ++i) bench.run(minutes(40));
     bench.submit();
@@ -150,7 +150,7 @@ TEST_CASE("the cost told is that of the stage") {
     CHECK(bench.order.brief_account(bench.job).cost == account.cost);
 }
 
-TEST_CASE("the last five changes of stage are told, the oldest first") {
+TEST_CASE("the last five changes of stage are listed, the oldest first") {
     Bench bench({.by = model::JobOrder::ByLevels});
     bench.submit();
     bench.start();
@@ -181,7 +181,7 @@ TEST_CASE("by age there is no stage, no cost and no bound") {
     CHECK(account.due == kNever);
 }
 
-TEST_CASE("a job is due by its wait when it is told") {
+TEST_CASE("a job is due by its wait when the account says") {
     Bench bench({.patience = 60, .fair = 0});
     bench.submit();
     const TimePoint due = bench.account().due;
@@ -193,7 +193,7 @@ TEST_CASE("a job is due by its wait when it is told") {
     CHECK(bench.account().due == kNever);
 }
 
-TEST_CASE("told and taken of the last hundred ended jobs give median and p90") {
+TEST_CASE("estimate and use of the last hundred ended jobs give median and p90") {
     Proofs proofs;
     CHECK_FALSE(proofs.accuracy().has_value());
     for (int i = 0; i < 50; ++i) proofs.add({1, 1000});
@@ -204,7 +204,7 @@ TEST_CASE("told and taken of the last hundred ended jobs give median and p90") {
     CHECK(accuracy->p90_thousandths == 9000);
 }
 
-TEST_CASE("what is told at the first step is compared with what the job took") {
+TEST_CASE("the estimate of the first step is compared with what the job took") {
     Bench bench;
     for (int i = 0; i < 40; ++i) bench.run(minutes(40));
     const auto accuracy = bench.order.accuracy(kOwn);
@@ -213,12 +213,12 @@ TEST_CASE("what is told at the first step is compared with what the job took") {
     CHECK(accuracy->median_thousandths > 800);
     CHECK(accuracy->median_thousandths < 1300);
     CHECK_FALSE(bench.order.accuracy(ProjectId{9}).has_value());
-    // One that has not passed the first step was told nothing.
+    // One that has not passed the first step has no estimate.
     bench.run(seconds(30));
     CHECK(bench.order.accuracy(kOwn)->jobs == 40);
 }
 
-TEST_CASE("what was told survives a restart") {
+TEST_CASE("the estimate survives a restart") {
     Bench bench;
     for (int i = 0; i < 14; ++i) bench.run(minutes(40));
     const JobId id = bench.submit();

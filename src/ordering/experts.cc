@@ -16,7 +16,7 @@ constexpr std::int64_t kAllWeight = 10 * Ends::kJob;
 constexpr std::int64_t kShareDivisor = 100;  // of the weights, dealt out anew at each step
 // Counts of up to eight million jobs fit (hazards.h).
 constexpr std::int64_t kFadesAfter = 2'000'000;
-// So many places before a job or behind it its kin hear of it at once. Those of its user do
+// Its kin this many places before or behind a job are ranked anew at once. Those of its user do
 // wherever they are near: most often they are one experiment.
 constexpr std::size_t kTold[kLikenesses] = {Kin::kNear, 8, 8};
 
@@ -181,25 +181,25 @@ model::OrderEvidence Experts::evidence(const Places& places, const Belief& belie
     return kin_evidence(places, belief, weights, static_cast<Likeness>(most - kGeneral));
 }
 
-// What its most believed expert goes by; the next further one where nobody is within its reach.
+// What its most believed expert goes by; the next further one where no kin is within its reach.
 model::OrderEvidence Experts::kin_evidence(const Places& places, const Belief& belief,
                                            const Weights& weights, Likeness alike) const {
     const auto likeness = static_cast<std::size_t>(alike);
     const Kin::Near near = kin_[likeness].near(places[likeness]);
-    struct Told {
+    struct Counted {
         std::int64_t jobs = 0;
         std::int64_t unfinished = 0;
     };
     const auto within = [&](Duration far) {
-        Told told;
+        Counted counted;
         for (std::size_t other = 0; other < near.siblings.size(); ++other) {
             const Kin::Course course = belief.courses[likeness][other];
             const bool tells = other != near.self && course != Kin::Course{};
             if (!tells || near.apart(other) > far) continue;
-            ++told.jobs;
-            if (!course.has_ended) ++told.unfinished;
+            ++counted.jobs;
+            if (!course.has_ended) ++counted.unfinished;
         }
-        return told;
+        return counted;
     };
     std::size_t best = kExperts;
     for (std::size_t at = kGeneral; at < kExperts; ++at) {
@@ -208,11 +208,11 @@ model::OrderEvidence Experts::kin_evidence(const Places& places, const Belief& b
     }
     Reach reach = reaches()[best - kGeneral];
     while (within(reach.far).jobs == 0) reach = reaches()[++best - kGeneral];
-    const Told told = within(reach.far);
+    const Counted counted = within(reach.far);
     constexpr std::array kOf{model::EvidenceOf::User, model::EvidenceOf::Name,
                              model::EvidenceOf::Command};
     const Duration far = reach.far == kAnyTime ? Duration{0} : reach.far;
-    return {kOf[likeness], {}, told.jobs, told.unfinished, far};
+    return {kOf[likeness], {}, counted.jobs, counted.unfinished, far};
 }
 
 // Bayes' rule, and the fixed share.
@@ -264,14 +264,14 @@ std::vector<JobId> Experts::concerned(const Places& places, std::size_t reach_ma
         const std::size_t reach = std::min(kTold[static_cast<std::size_t>(alike)], reach_max);
         const std::size_t end = std::min(near.self + reach + 1, near.courses.size());
         const std::size_t step = near.courses[near.self].step;
-        const std::size_t told = all.size();  // by another likeness
+        const std::size_t earlier = all.size();  // by another likeness
         for (std::size_t at = near.self - std::min(near.self, reach); at < end; ++at) {
             const Kin::Course course = near.courses[at];
             const bool is_concerned = at != near.self && near.siblings[at].lives &&
                                       course.step > 0 && course.step <= step + 1;
             if (!is_concerned) continue;
             const JobId job = near.siblings[at].job;
-            const auto before = all.begin() + static_cast<std::ptrdiff_t>(told);
+            const auto before = all.begin() + static_cast<std::ptrdiff_t>(earlier);
             if (std::find(all.begin(), before, job) == before) all.push_back(job);
         }
     });

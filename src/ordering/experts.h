@@ -60,7 +60,7 @@ class Opinion {
 
 class Experts {
   public:
-    // After so many steps of its own size what is believed of a job is to follow its kin.
+    // The steps of its own size after which a job is expected to follow its kin.
     static constexpr std::size_t kStepsBelieved = 3;
 
     Experts();

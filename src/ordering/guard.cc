@@ -11,7 +11,7 @@ constexpr std::int64_t kRunDivisor = 20;
 
 // What differs between the two.
 struct Terms {
-    Duration credit;  // counts as run by whoever ran less
+    Duration credit;  // counts as run by a job that ran less
     Duration run_min;
     std::int64_t share;  // of the GPUs that the project may have, in percent
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does nobody of a project wait for ever, among jobs of one priority? (Greater priority goes
+// How does a project let no job wait for ever behind others of its priority? (Greater priority goes
 // first, due or not: cluster/jobs/ranks.h.) A job that has waited too long is due. Due jobs get,
 // the longest due first, a run of their own in front of all others but those that have hardly run
 // at all. Together these runs hold a share of the GPUs that the project may have, so that under
@@ -52,7 +52,7 @@ class Guard {
     std::vector<JobId> changed(const JobSnapshot& job, std::int64_t may_have);
     std::vector<JobId> ended(JobId job, std::int64_t may_have);
 
-    // Nobody is due.
+    // No job is due.
     void reset();
     bool is_idle() const { return claims_.empty(); }
     model::GuardLedger save() const;

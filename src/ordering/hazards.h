@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How likely does a job end at each step of its size, if it gets there? Sizes are told apart by
-// steps: below a GPU-minute, then a quarter more each. A distribution of sizes is its hazards: of
-// those who get to a step, the part that ends in it. Jobs that have not ended tell as much of the
-// steps behind them as those that have (Kaplan and Meier, 1958), and where little was seen the
-// hazards of something more general fill in, as if so many jobs had been seen to follow them.
+// How likely does a job end at each step of its size, if it gets there? Sizes differ by steps:
+// below a GPU-minute, then a quarter more each. A distribution of sizes is its hazards: of those
+// who get to a step, the part that ends in it. Jobs that have not ended tell as much of the steps
+// behind them as those that have (Kaplan and Meier, 1958), and where little was seen the hazards of
+// something more general fill in, as if a number of jobs had been seen to follow them.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +47,8 @@ class Ends {
         for (std::int64_t& count : ended_) count /= 2;
     }
 
-    // What a job had used at the step beyond which no more than so many percent of all GPU time
-    // was used.
+    // What a job had used at the step beyond which no more than this percentage of all GPU time was
+    // used.
     GpuMs last_percent_begin(std::int64_t percent) const;
     // `general` counts like so much weight of jobs.
     Hazards hazards(const Hazards& general, std::int64_t weight) const;

@@ -43,7 +43,7 @@ struct JobSnapshot {
     bool waits = false;  // for its first GPUs, and may have them
     bool runs = false;  // it holds GPUs
     std::int64_t width = 0;  // what its gang asks, in thousandths of a GPU
-    std::int64_t held = 0;  // what it holds, likewise
+    std::int64_t in_use = 0;  // what it holds, likewise
     TimePoint submitted;
     TimePoint waiting_since;
     Duration restart{};  // what a start after a pause costs it, once it was paused
@@ -53,7 +53,7 @@ struct JobSnapshot {
     TimePoint since;
     TimePoint now;
 
-    GpuMs used() const { return counted + base::gpu_ms({held}, now - since); }
+    GpuMs used() const { return counted + base::gpu_ms({in_use}, now - since); }
     // How long its gang has run for that, without what its restarts took.
     Duration ran() const {
         const Duration all{used() * 1000 / std::max<std::int64_t>(width, 1)};
@@ -62,10 +62,10 @@ struct JobSnapshot {
     // When it will have had so much, if it goes on as it does.
     TimePoint when_used(GpuMs amount) const {
         constexpr Duration kCentury{std::int64_t{100} * 365 * 24 * 3600 * 1000};
-        if (held <= 0) return kNever;
+        if (in_use <= 0) return kNever;
         const GpuMs missing = std::max<GpuMs>(amount - counted, 0);
-        if (missing / held > kCentury.count() / 1000) return kNever;
-        return since + Duration{(missing * 1000 + held - 1) / held};
+        if (missing / in_use > kCentury.count() / 1000) return kNever;
+        return since + Duration{(missing * 1000 + in_use - 1) / in_use};
     }
 };
 

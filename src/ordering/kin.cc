@@ -65,7 +65,7 @@ Kin::Near Kin::near(const Place& place) const {
             .self = at - begin};
 }
 
-// Who is near nobody that lives, nor to whom comes next. So nobody's near() changes.
+// Forgets jobs that are near no live job, nor near the next one. So near() of no job changes.
 void Kin::forget_far(Members& members) {
     const std::size_t count = members.siblings.size();
     std::vector<bool> is_near(count, false);

@@ -28,7 +28,7 @@ using base::TimePoint;
 
 class Kin {
   public:
-    // At most so many before a job, and behind it, in order of submission.
+    // The most before a job, and behind it, in order of submission.
     static constexpr std::size_t kNear = 32;
     static constexpr std::size_t kFamiliesMax = 4096;
 
@@ -39,7 +39,7 @@ class Kin {
 
         auto operator<=>(const Family&) const = default;
     };
-    // Where a job stands in its family.
+    // The place of a job in its family.
     struct Place {
         Family family;
         std::int64_t number = -1;
@@ -90,7 +90,7 @@ class Kin {
         std::vector<Course> courses;
         std::int64_t next_number = 0;
         std::size_t alive = 0;
-        std::size_t tidy_at = 8 * kNear;  // forgets when there are so many
+        std::size_t tidy_at = 8 * kNear;  // forgets at this number
 
         std::size_t at(std::int64_t number) const;
     };

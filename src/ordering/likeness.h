@@ -13,7 +13,7 @@ namespace berth::ordering {
 enum class Likeness : std::uint8_t {
     User,  // of one project and user
     Name,  // of one project and user, of names that differ in numbers only
-    Command,  // of one project, whoever runs it: the same program or script
+    Command,  // of one project and any user: the same program or script
 };
 
 inline constexpr std::size_t kLikenesses = 3;

@@ -42,18 +42,18 @@ TEST_CASE("what was used by jobs beyond a step is a part of all GPU time") {
 
 TEST_CASE("hazards: of those who got to a step, the part that ended in it") {
     constexpr std::size_t kFar = 20;
-    Hazards nobody;
-    nobody.fill(0);
+    Hazards none;
+    none.fill(0);
     Ends ends;
     ends.ended(5, 2 * Ends::kJob);
     ends.ended(7, Ends::kJob);
     ends.reached(6, Ends::kJob);  // still there: it got through the fifth
-    const Hazards seen = ends.hazards(nobody, 1);
+    const Hazards seen = ends.hazards(none, 1);
     CHECK(seen[4] == 0);
     CHECK(seen[5] == doctest::Approx(kSure / 2).epsilon(0.001));
     CHECK(seen[6] == 0);
     CHECK(seen[7] == doctest::Approx(kSure).epsilon(0.001));
-    // Where nothing was seen, what is more general; elsewhere as if so many jobs had been seen.
+    // Where nothing was seen, what is more general; elsewhere as if a number of jobs had been seen.
     Hazards some;
     some.fill(kSure / 4);
     const Hazards mixed = ends.hazards(some, 4 * Ends::kJob);
@@ -61,7 +61,7 @@ TEST_CASE("hazards: of those who got to a step, the part that ended in it") {
     CHECK(mixed[5] == kSure * 3 / 8);  // two of four and one of four
 }
 
-TEST_CASE("sizes are told apart by steps of a quarter, above a GPU-minute") {
+TEST_CASE("sizes differ by steps of a quarter, above a GPU-minute") {
     CHECK(size_step(59'999) == 0);
     CHECK(size_step(60'000) == 1);
     CHECK(size_step(75'000) == 2);
@@ -113,11 +113,11 @@ std::string near_text(const Kin& kin, const Kin::Place& place) {
     return text;
 }
 
-TEST_CASE("kin: who is far from all that live is forgotten, and nobody's kin change by it") {
+TEST_CASE("kin: a job far from all that live is forgotten, and no job's kin change by it") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         INFO(seed);
         base::Rng rng(seed);
-        Kin kin, all;  // the second keeps one job alive at each 32nd place, and so forgets nobody
+        Kin kin, all;  // the second keeps one job alive at each 32nd place, and so forgets none
         std::vector<Kin::Place> alive;
         for (std::int64_t job = 0; job < 3000; ++job) {
             const Kin::Place place = hand_in(kin, job, minutes(job), 0);
@@ -301,7 +301,7 @@ std::array<GpuMs, 2> costs_after(int jobs, std::uint64_t seed, auto alike) {
 
 }  // namespace
 
-TEST_CASE("names and commands: two programs of one user are told apart after twenty ends of each") {
+TEST_CASE("names and commands: two programs of one user differ after twenty ends of each") {
     constexpr int kSeeds = 100;
     for (const std::size_t by : {1U, 2U}) {  // the name, the command
         INFO(by);

@@ -14,7 +14,7 @@ constexpr int kStages = Ranks::kStages;
 constexpr GpuMs kFirstStage = 600'000;
 constexpr GpuMs kTailBegin = GpuMs{8} * 3'600'000;
 constexpr std::size_t kRankedWithAnEvent = 16;
-// Of kin that wait so many before a job and behind it hear how far it has come.
+// The number of waiting kin before and behind a job that hear how far it has come.
 constexpr std::size_t kNearStopped = 8;
 
 // Where they begin, but the first: the root of two more each.
@@ -43,7 +43,7 @@ int stage_of(const std::array<GpuMs, kCount>& begins, GpuMs amount) {
 
 bool is_restarting(const JobSnapshot& job) { return job.runs && job.now < job.restarts_until; }
 
-// Jobs whose GPUs differ by less are told apart by nothing that is learned.
+// Jobs whose GPUs differ by less are alike to all that is learned.
 std::int64_t width_class(std::int64_t width) {
     const std::int64_t step = width < 1000 ? 125 : 1000;
     return std::max<std::int64_t>((width + step - 1) / step * step, step);
@@ -141,7 +141,7 @@ void Ranks::ended(const JobSnapshot& job) {
     move(own.fair.ended(job.job, own.crowd.may_have()));
     if (job.used() == 0) return experts_.withdrawn(live.places);
     const bool all_learned = experts_.finished(live.places, size_step(job.used()));
-    if (own.is_learned()) tell_kin(live, Told::All);
+    if (own.is_learned()) tell_kin(live, Hearers::All);
     if (all_learned) learn_anew();
     rank_some();
 }
@@ -159,14 +159,14 @@ void Ranks::progress(const JobSnapshot& job, Live& live) {
     if (!is_learned(live)) return;
     is_anew || beliefs_.get(job.job) == nullptr ? believe(job.job, live)
                                                 : rank_by_belief(job.job, live);
-    if (is_anew) tell_kin(live, Told::Stopped);
+    if (is_anew) tell_kin(live, Hearers::Stopped);
 }
 
-void Ranks::tell_kin(const Live& live, Told told) {
-    const std::size_t reach_max = told == Told::All ? Kin::kNear : kNearStopped;
+void Ranks::tell_kin(const Live& live, Hearers hearers) {
+    const std::size_t reach_max = hearers == Hearers::All ? Kin::kNear : kNearStopped;
     for (const JobId other : experts_.concerned(live.places, reach_max)) {
         Live& kin = jobs_.at(other);
-        if (told == Told::Stopped && kin.runs) continue;
+        if (hearers == Hearers::Stopped && kin.runs) continue;
         believe(other, kin);
         moved_.push_back(other);
     }
@@ -339,7 +339,7 @@ model::OrderLedger Ranks::save(const std::vector<std::string>& names) const {
         one.waits = own.waits.save();
         one.fair = own.fair.save();
         for (const Proofs::Proof& proof : own.proofs.all()) {
-            one.told.push_back(proof.told);
+            one.estimate.push_back(proof.estimate);
             one.taken.push_back(proof.taken);
         }
     }
@@ -394,7 +394,7 @@ bool is_sound(const model::OrderLedger& ledger) {
         return true;
     };
     const auto is_paired = [](const model::CrowdLedger& one) {
-        return one.told.size() == one.taken.size();
+        return one.estimate.size() == one.taken.size();
     };
     return ledger.weights.size() == kExperts * Knowledge::kKinds &&
            std::ranges::all_of(ledger.projects, is_paired) &&
@@ -456,8 +456,8 @@ bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::str
         own.waits.restore(one.waits);
         own.fair.restore(one.fair);
         own.proofs = {};
-        for (std::size_t of = 0; of < one.told.size(); ++of) {
-            own.proofs.add({one.told[of], one.taken[of]});
+        for (std::size_t of = 0; of < one.estimate.size(); ++of) {
+            own.proofs.add({one.estimate[of], one.taken[of]});
         }
     }
     moved_.clear();

@@ -20,13 +20,13 @@
 // Where `tail` asks for it the last stages are one, on which the oldest is first. It begins where
 // no more than so much of all GPU time so far was used by jobs beyond, not below 8 GPU-hours.
 //
-// Ranks follow from what is told here, in that order, and from nothing else: not from who asks
-// when. All orders learn, whichever ranks. Integers only.
-// What is believed of a job follows its kin when one of them ends and, at each third step of a
-// size, as it runs its own, as it waits theirs; and the sizes of all when a tenth more jobs have
-// ended. Cost: O(log jobs) for a job that nothing is learned of; O(steps x experts) to rank one by
-// what is known now: at an end at most 80 of its kin, and when all have learned those that have
-// passed the first step, beyond kAtOnce a few with each submission and end.
+// Ranks follow from the calls made here, in their order, and from nothing else: not from who asks
+// when. All orders learn, whichever ranks. Integers only. What is believed of a job follows its kin
+// when one of them ends and, at each third step of a size, as it runs its own, as it waits theirs;
+// and the sizes of all when a tenth more jobs have ended. Cost: O(log jobs) for a job that nothing
+// is learned of; O(steps x experts) to rank one by what is known now: at an end at most 80 of its
+// kin, and when all have learned those that have passed the first step, beyond kAtOnce a few with
+// each submission and end.
 #pragma once
 
 #include <span>
@@ -55,7 +55,7 @@ class Ranks {
     static constexpr int kStages = 28;
 
     // Returns the projects whose rules are others than before: the rank of any of their jobs may be
-    // another then. Who was never told of goes by age.
+    // another then. A project without rules goes by age.
     std::vector<ProjectId> set_rules(std::span<const RulesOfProject> rules);
     const model::OrderRules& rules(ProjectId id) const;
 
@@ -119,8 +119,8 @@ class Ranks {
     const Project& project(ProjectId id) const { return projects_[id.index()]; }
     static JobSnapshot with_restarts(JobSnapshot job, const Live& live);
     void progress(const JobSnapshot& job, Live& live);
-    enum class Told { All, Stopped };
-    void tell_kin(const Live& live, Told told);
+    enum class Hearers { All, Stopped };
+    void tell_kin(const Live& live, Hearers hearers);
     void believe(JobId job, Live& live);
     void rank_by_belief(JobId job, Live& live);
     void rank_by(Opinion opinion, JobId job, Live& live);

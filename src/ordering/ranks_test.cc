@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is first, when does that change, and does nobody wait for ever, as ranks.h and guard.h say?
+// Which job is first, when does that change, and does no job wait for ever, as ranks.h and guard.h
+// say?
 #include "ordering/ranks.h"
 
 #include <doctest/doctest.h>
@@ -45,13 +46,13 @@ class World {
     }
     void start(JobId id) {
         JobSnapshot& job = counted(id);
-        job.waits = false, job.runs = true, job.held = job.width;
+        job.waits = false, job.runs = true, job.in_use = job.width;
         order.changed(at(id));
         settle(id);
     }
     void pause(JobId id) {
         JobSnapshot& job = counted(id);
-        job.waits = true, job.runs = false, job.held = 0;
+        job.waits = true, job.runs = false, job.in_use = 0;
         job.waiting_since = now;
         order.changed(at(id));
         settle(id);
@@ -62,7 +63,7 @@ class World {
         changes.erase(id);
         settle({});
     }
-    // It runs for so long and ends.
+    // It runs for `time` and ends.
     void run(std::uint64_t kin, Duration time, ProjectId project = kProject) {
         const JobId id = submit(1000, kin, project);
         start(id);
@@ -96,7 +97,7 @@ class World {
     TimePoint now = base::at_ms(0) + hours(1000);
 
   private:
-    // It, and whoever moved by it.
+    // It, and the jobs that moved by it.
     void settle(JobId id) {
         if (id.is_valid()) changes[id] = order.next_change(at(id));
         for (const JobId other : order.take_moved()) {
@@ -170,7 +171,7 @@ TEST_CASE("age: all rank alike, nothing changes, and yet it learns") {
     CHECK(world.rank(short_one) < world.rank(long_one));
 }
 
-TEST_CASE("each project has its own order, told at any time, and by all of them it learns") {
+TEST_CASE("each project has its own order, set at any time, and by all of them it learns") {
     constexpr ProjectId kOther{2};
     World world({.patience = 0, .fair = 0});
     // Of jobs alike, in the one project and in the other: the next completion of a short one is

@@ -65,7 +65,7 @@ void Views::learn(const Kin::Near& near, std::span<const Kin::Course> courses) {
                 reached_[step][reach] += counts;
                 continue;
             }
-            // Nobody's size is met exactly.
+            // No job's size is met exactly.
             ended_[step][reach] += counts / 2;
             ended_[step > 0 ? step - 1 : 0][reach] += counts / 4;
             ended_[next][reach] += counts / 4;

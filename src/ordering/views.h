@@ -47,7 +47,7 @@ inline constexpr std::size_t kExperts = kGeneral + reaches().size();
 // something; whether its command does.
 class Knowledge {
   public:
-    static constexpr std::size_t kNearnesses = 5;  // the last: there is nobody
+    static constexpr std::size_t kNearnesses = 5;  // the last: there is none
     static constexpr std::size_t kKinds = kNearnesses * 4;
 
     constexpr Knowledge() = default;
@@ -56,7 +56,7 @@ class Knowledge {
           tells_name_(number / kNearnesses % 2 == 1),
           tells_command_(number / kNearnesses / 2 == 1) {}
 
-    // `nearest`: of its kin that tell something; Duration::max(): there is nobody.
+    // `nearest`: of its kin that tell something; Duration::max(): there is none.
     void learn(Likeness likeness, Duration nearest);
 
     constexpr std::size_t number() const {
@@ -68,7 +68,7 @@ class Knowledge {
                : likeness == Likeness::Name ? tells_name_
                                             : tells_command_;
     }
-    // Of names and commands that tell nothing nobody is asked.
+    // Names and commands that tell nothing are not asked.
     constexpr bool has_say(std::size_t expert) const {
         if (expert < kGeneral) return true;
         const Likeness alike = reaches()[expert - kGeneral].alike;
@@ -85,7 +85,7 @@ class Knowledge {
 // it is made where it is used, not copied.
 class Views {
   public:
-    // Both are looked at again whenever somebody asks.
+    // Both are read again at each question.
     Views(const Hazards& all, const Hazards& width) : all_(&all), width_(&width) {
         for (ByReach& seen : seen_) seen.fill(kWidthWeight);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First come, first served: nobody is ever paused. With Overtaking::None the first waiting job
+// First come, first served: no job is ever paused. With Overtaking::None the first waiting job
 // blocks all behind it (strict FIFO, a YARN capacity queue); with WhatFits every job that fits may
 // start (Tiresias' "fjf", best effort).
 #pragma once

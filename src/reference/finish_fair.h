@@ -12,7 +12,7 @@
 //      what all jobs have left, spread over all GPUs; longest first
 //   3. the least GPU time left
 //
-// Nobody waits for ever: a worst end comes nearer until its job is in 1. The goals are those of
+// No job waits for ever: a worst end comes nearer until its job is in 1. The goals are those of
 // Shockwave (Zheng et al., NSDI'23), which plans rounds with a solver instead.
 //
 // Trusts: JobSnapshot::left at submission. A job without is last.

@@ -20,7 +20,7 @@ namespace berth::reference {
 
 class GittinsIndex {
   public:
-    // Of the grid; below the first step nothing is told apart.
+    // Of the grid; below the first step all are alike.
     explicit GittinsIndex(std::int64_t first_step);
 
     void learn(std::vector<std::int64_t> sizes);

@@ -61,7 +61,7 @@ class Settings {
         return fallback;
     }
 
-    // What is wrong with the settings taken, or with those that nobody took.
+    // What is wrong with the settings taken, or with those that were not.
     base::Status verdict() const {
         if (!fault_.empty()) return base::invalid(fault_);
         if (given_.empty()) return {};

@@ -2,7 +2,7 @@
 //
 // Which of two jobs is first, and when will that change by itself? The one interface of orders that
 // no server runs: published ones, and those that know durations.
-// Whoever uses an order hands out GPUs greedily by it: the first job takes what it asks, the next
+// The user of an order hands out GPUs greedily by it: the first job takes what it asks, the next
 // takes what it asks if that is left, and so on; a running job that gets nothing is paused.
 //
 // Trusts: a JobSnapshot tells the truth at the moment of the question.
@@ -68,7 +68,7 @@ class Order {
   public:
     struct OrderTraits {
         bool pauses = true;  // a waiting job may take the GPUs of running ones behind it
-        bool first_blocks = false;  // nobody overtakes the first waiting job
+        bool first_blocks = false;  // no job overtakes the first waiting one
         // It notices changes only when something happens anywhere: notice(Changed) is called for
         // every running job at every event, and all are asked for their next change again.
         bool looks_at_every_event = false;

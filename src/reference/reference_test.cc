@@ -45,7 +45,7 @@ JobSnapshot with_left(JobSnapshot standing, Duration left) {
 
 }  // namespace
 
-TEST_CASE("by arrival nobody is paused, and only strict order blocks") {
+TEST_CASE("by arrival no job is paused, and only strict order blocks") {
     const Arrival strict(Overtaking::None);
     CHECK(strict.rank(running(9, 1)) < strict.rank(waiting(1, 1)));
     CHECK(strict.rank(waiting(1, 1)) == strict.rank(waiting(2, 8)));

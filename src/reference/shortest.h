@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shortest first: by run time left (SRTF), by GPU time left (SRSF), or by GPUs asked. The first two
-// need to know, or to be told by a predictor, what is left; a job without is last.
+// need what is left, known or predicted; a job without is last.
 #pragma once
 
 #include <limits>

@@ -60,7 +60,7 @@ TEST_CASE("the same seed gives the same stream, another another") {
 
 TEST_CASE(
     "shared, above 70 % of the GPUs are used instead of 28 %, twice the experiments end, and "
-    "nobody waits for his own longer than the grace") {
+    "no one waits for their own GPUs longer than the grace") {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         INFO("seed " << seed);
         const Both run = both(Site{}, seed);

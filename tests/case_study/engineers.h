@@ -40,7 +40,7 @@ bool is_of_training(const Site& site, const simulation::TraceJob& job);
 simulation::Trace stream(const Site& site, std::uint64_t seed);
 
 enum class Assignment {
-    Static,  // everybody's GPUs are his own, to build and to train
+    Static,  // each engineer has GPUs, to build and to train
     Shared,  // to build as before; to train everybody is guaranteed as many, and idle ones are lent
 };
 

@@ -41,7 +41,7 @@ TEST_CASE("the SQLite store keeps the contract") {
     });
 }
 
-TEST_CASE("one server has a data directory, and the other is told which process") {
+TEST_CASE("one server has a data directory, and the other learns which process") {
     const tests::TemporaryDirectory directory;
     auto first = open_store(directory.path());
     REQUIRE(first.has_value());
@@ -180,7 +180,7 @@ TEST_CASE("a file of a newer program, or of another one, is refused and left as 
     CHECK(open_store(directory.path()).has_value());
 }
 
-TEST_CASE("nobody else can read the stored environments") {
+TEST_CASE("no other user can read the stored environments") {
     const tests::TemporaryDirectory directory;
     const auto store = open_store(directory.path() + "/a/b");
     REQUIRE(store.has_value());

@@ -65,7 +65,7 @@ TEST_CASE("the job's log says what is held and what follows") {
           "it uses GPUs beside its share: " + kWhat + "; that counts as this job's (escaped=warn)");
 }
 
-TEST_CASE("its next attempt may be told of again") {
+TEST_CASE("its next attempt may be reported again") {
     Escaping world;
     const JobId job = world.run("a", 1);
     world.escapes(job);

@@ -31,7 +31,7 @@ struct Sharing : World {
         auto wanted = job_of("a", 1);
         wanted.spec.name = "resnet";
         wanted.spec.may_share = true;
-        wanted.spec.packed = berth::model::GpuPart{{1}, {1}};  // nobody believes that
+        wanted.spec.packed = berth::model::GpuPart{{1}, {1}};  // which is not believed
         const auto answer = submit(wanted);
         step();
         if (state(answer->job) == JobState::Starting) running(answer->job);

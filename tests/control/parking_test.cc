@@ -75,7 +75,7 @@ TEST_CASE("who cannot be checkpointed is not parked") {
     CHECK(world.launcher->parks.size() == 1);
 }
 
-TEST_CASE("its next call brings it back, with the attempt it had, from whoever had borrowed") {
+TEST_CASE("its next call brings it back, with the attempt it had, from the borrower") {
     World world;
     const JobId job = park(world);
     const auto node = world.job(job).frozen.front().node;

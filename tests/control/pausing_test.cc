@@ -207,7 +207,7 @@ TEST_CASE("work that the job says it saved is not lost any more") {
     CHECK(world.count("checkpoint_saved") == 2);
 }
 
-TEST_CASE("who waits for minimum runs is told so until one is over, which is no event") {
+TEST_CASE("a job that waits for minimum runs says so until one is over, which is no event") {
     auto policy = berth::model::berth_policy();
     policy.min_run_binds_all = true;
     World world(policy);

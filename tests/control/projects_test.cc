@@ -42,7 +42,7 @@ TEST_CASE("a project without work is removed, and stays so after a crash") {
         world.restart();
         CHECK(world.dump() == before);
         CHECK(world.state(stays) == model::JobState::Running);
-        // What has ended is in the history still, and whoever names the project is told.
+        // What has ended is in the history still, under the project's name.
         CHECK(world.disk.finished.at(job).spec.project == "a");
         const auto refused = world.submit(World::job_of("a", 1));
         world.step();

@@ -138,7 +138,7 @@ void happen(World& world, Rng& rng) {
     }
 }
 
-// What runs was told of every task that its job has, by ranks from 0 on.
+// The launcher got every task of a running job, by ranks from 0 on.
 void check_ranks(World& world) {
     for (const auto& order : world.launcher->starts) {
         for (int rank = 0; rank < std::ssize(order.tasks); ++rank) {

@@ -34,7 +34,7 @@ ports::AttemptExit ended_with(int code) { return {.exit_code = code, .detail = {
 
 }  // namespace
 
-TEST_CASE("without room nothing new is taken up, and the cause is told with what to do") {
+TEST_CASE("without room nothing new is taken up, and the cause is reported with what to do") {
     World world;
     world.store.set_room(room_with(10));
     look_again(world);
@@ -51,7 +51,7 @@ TEST_CASE("without room nothing new is taken up, and the cause is told with what
     CHECK_FALSE(world.controller->has_failed());
 }
 
-TEST_CASE("without room for files it is told how many there are and how many are wanted") {
+TEST_CASE("without room for files the error says how many there are and how many are wanted") {
     World world;
     ports::Room room = room_with(1000);
     room.files = 15;

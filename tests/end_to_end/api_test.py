@@ -40,7 +40,7 @@ class Api(ServerCase):
         self.refused(400, "POST", "jobs", {"spec": {}, "launch": {"command": []}})
         self.refused(409, "GET", "jobs/" + str(self.shell("sleep 1000")) + "/why")
         self.refused(400, "PUT", "projects/p", {"qota": 1})
-        self.refused(404, "PUT", "projects/p", {"parent": "nobody"})
+        self.refused(404, "PUT", "projects/p", {"parent": "missing"})
 
     def test_an_ended_job_cannot_be_steered(self):
         job = self.shell("true")

@@ -166,10 +166,10 @@ class BrokenParts(unittest.TestCase):
                 server.wait(job)
             self.check_whole_gpus_are_given(server)  # the GPUs are free
             for job in waiting:
-                told = server.get(f"jobs/{job}")
-                self.assertEqual(told["state"], "queued")
-                self.assertEqual(told["verdict"]["reason"], "NeverFits")
-                self.assertIn(str(root / "lib/libberth-cuda.so"), told["why"])
+                shown = server.get(f"jobs/{job}")
+                self.assertEqual(shown["state"], "queued")
+                self.assertEqual(shown["verdict"]["reason"], "NeverFits")
+                self.assertIn(str(root / "lib/libberth-cuda.so"), shown["why"])
                 self.assertIn("libberth-cuda.so", server.berth("why", job).stdout)
             server.berth("down")
             link_or_copy(BIN.parent / "lib/libberth-cuda.so", root / "lib/libberth-cuda.so")
@@ -195,7 +195,7 @@ class BrokenParts(unittest.TestCase):
         server.request("POST", f"jobs/{job}/pause")
         paused = server.wait_for_state(job, "paused")["last_pause"]
         self.assertIsNone(paused["frozen"])
-        self.assertNotIn("freezer", paused["detail"])  # nobody looked for it
+        self.assertNotIn("freezer", paused["detail"])  # it was not looked for
 
     def test_without_a_freezer_a_pause_is_a_signal_at_once_and_nothing_else_is_promised(self):
         for damage in (remove, empty, make_unreadable, replace_by_false):

@@ -61,7 +61,7 @@ class Verbs(ServerCase):
         self.assertRegex(self.out("ps", "-a"), r"first +default +1 +SUCCEEDED .*exit 0")
         self.assertEqual(self.out("queue", "-q"), f"{job}\n")
         self.assertEqual(self.out("ls", "--state", "succeeded", "-q"), f"{done}\n")
-        self.assertEqual(self.out("ls", "-u", "nobody", "-q"), "")
+        self.assertEqual(self.out("ls", "-u", "stranger", "-q"), "")
         self.assertEqual(self.out("ls", "-u", "me", "-q"), f"{job}\n")
 
     def test_forms_for_scripts(self):
@@ -294,7 +294,7 @@ class Verbs(ServerCase):
                 (["submit"], 124, "berth submit job.yaml"),
                 (["submit", "-g", "lots", "--", "true"], 124, "2x0.5"),
                 (["submit", "-g", "9", "--", "true"], 110, "can never run"),
-                (["submit", "-p", "nobody", "--", "true"], 127, "nobody"),
+                (["submit", "-p", "missing", "--", "true"], 127, "missing"),
                 (["submit", "no-such-file.yaml"], 124, "no-such-file.yaml"),
                 (["show", "nothing"], 127, "berth ls -a"),
                 (["why", "12"], 127, "12"),

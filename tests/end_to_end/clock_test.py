@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wall clock that is set, while the server runs and between two servers: nobody waits longer, or
+"""A wall clock that is set, while the server runs and between two servers: no job waits longer, or
 shorter, for it."""
 import datetime
 import pathlib
@@ -54,8 +54,8 @@ class TheClock(unittest.TestCase):
         job = self.server.get(f"jobs/{self.server.submit(['true'])['id']}")
         now = time.time() + int(self.offset.read_text())
         for date in (started, job["created"]):
-            told = datetime.datetime.fromisoformat(date.replace("Z", "+00:00")).timestamp()
-            self.assertLess(abs(told - now), 60, date)
+            shown = datetime.datetime.fromisoformat(date.replace("Z", "+00:00")).timestamp()
+            self.assertLess(abs(shown - now), 60, date)
 
     def test_it_is_set_between_two_servers(self):
         self.server.berth("down")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who comes in at the server's sockets, how many at once, and what the others are told."""
+"""Who comes in at the server's sockets, how many at once, and what the others get."""
 import json
 import os
 import pathlib
@@ -83,13 +83,13 @@ class TheDoor(ServerCase):
                 for key in list(selector.get_map().values()):
                     key.fileobj.send(b"E")
             waiting = len(selector.get_map())
-        # Everyone who had to go was told why.
+        # Each connection that had to go got the reason.
         self.assertLessEqual(waiting, UNKNOWN_MAX)
         self.assertEqual({status for status, _ in answers.values()}, {503}
                          | ({408} & {status for status, _ in answers.values()}))
-        told = next(text for status, text in answers.values() if status == 503)
-        self.assertIn("Retry-After: 1", told)
-        self.assertIn("64 connections", told)
+        refused = next(text for status, text in answers.values() if status == 503)
+        self.assertIn("Retry-After: 1", refused)
+        self.assertIn("64 connections", refused)
         self.assertEqual(self.ask(token=self.token)[0], 200)
 
     def test_bodies_of_strangers_are_never_kept(self):

@@ -11,7 +11,7 @@ SOFTWARE = BIN.parent / "software_gpu"
 GIB = 1 << 30
 CONTEXT = 400 << 20
 
-# Takes GiB of a device, of the driver that it is told, and stays.
+# Takes GiB of a device, of the driver in its arguments, and stays.
 TAKER = cuda_program.OPEN.replace('"libcuda.so.1"', "sys.argv[1]") + """
 print("gpus", os.environ["BERTH_SOFTWARE_GPU"], flush=True)
 context, pointer = ctypes.c_void_p(), ctypes.c_uint64()
@@ -22,7 +22,7 @@ call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(int(sys.argv[2]) <<
 print("pid", os.getpid(), flush=True)
 time.sleep(1000)
 """
-# Runs a command with so many processes between itself and it.
+# Runs a command with a number of processes between itself and it.
 DEEP = """
 import os, sys
 for _ in range(int(sys.argv[1])):
@@ -84,7 +84,7 @@ class Escapes(ServerCase):
         top = self.server.berth("top", "--once").stdout
         self.assertRegex(top, rf"process {pid} of {job} .*beside its share, holds 12\.\dG of GPU")
         self.assertRegex(top, rf"{job} .*\(12\.\dG of [78].*G\)")
-        # By default it is told, and goes on.
+        # By default it gets a note, and goes on.
         log = "berth: it uses GPUs beside its share: process"
         eventually(lambda: log in self.log(job))
         self.assertEqual(self.state(job), "running")
@@ -153,11 +153,11 @@ class Escapes(ServerCase):
 
     def test_a_server_that_takes_up_jobs_knows_their_gpus(self):
         whole, _ = self.start(self.outside_its_gpus(0))
-        strays, pid = self.start(self.outside_its_gpus(0))
-        self.assertEqual((self.gpu_of(whole), self.gpu_of(strays)), (0, 1))
+        outside, pid = self.start(self.outside_its_gpus(0))
+        self.assertEqual((self.gpu_of(whole), self.gpu_of(outside)), (0, 1))
         self.server.kill()
         self.server.up()
-        found = self.escaped(strays)
+        found = self.escaped(outside)
         self.assertEqual([(one["gpu"], one["pid"]) for one in found], [(0, pid)])
         self.assertEqual(self.uncounted(whole), [])
         self.assertNotIn("of no job", self.server.berth("top", "--once").stdout)

@@ -38,10 +38,10 @@ class FailingSync(unittest.TestCase):
         pid = self.server.pid
         for i in range(5):
             self.fail_next_sync()
-            told = self.server.berth("submit", "-q", "--", "sh", "-c", self.runs(f"job{i}"))
+            done = self.server.berth("submit", "-q", "--", "sh", "-c", self.runs(f"job{i}"))
             self.assertFalse(self.flag.exists())
             self.server.close()
-            self.assertEqual(self.server.wait(int(told.stdout))["exit_code"], 0)
+            self.assertEqual(self.server.wait(int(done.stdout))["exit_code"], 0)
             self.check_ran_once(f"job{i}")
         self.assertEqual(len(self.jobs()), 5)
         self.assertEqual(self.server.pid, pid)

@@ -102,7 +102,7 @@ class Freezing(ServerCase):
         self.assertEqual(self.server.get(f"jobs/{other}")["tasks"][0]["gpus"], before)
         after = self.resume(job)["tasks"][0]["gpus"]
         self.assertNotEqual(before, after)
-        # Nobody can change what its environment names, so it is told.
+        # What its environment names cannot be changed, so its log says it.
         self.assertIn(f"berth: task 0 is on GPU {after[0]} now, no more on {before[0]}: "
                       "CUDA_VISIBLE_DEVICES of programs", self.log(job))
         self.counts(job, 100)

@@ -98,14 +98,14 @@ class FullDisk(unittest.TestCase):
             self.assertIn(part, answer.body)
         for words in (["ls"], ["status"], ["show", goes], ["top", "--once"], ["gpus"]):
             with self.subTest(words=words):
-                told = self.server.berth(*words)
-                self.assertIn(FULL, told.stdout + told.stderr)
+                done = self.server.berth(*words)
+                self.assertIn(FULL, done.stdout + done.stderr)
         for words in (["submit", "--", "true"], ["run", "true"], ["project", "create", "p"]):
             with self.subTest(words=words):
-                told = self.server.berth(*words, check=False)
-                self.assertEqual(told.returncode, 125)
-                self.assertIn(FULL, told.stderr)
-                self.assertIn(str(self.server.data), told.stderr)
+                done = self.server.berth(*words, check=False)
+                self.assertEqual(done.returncode, 125)
+                self.assertIn(FULL, done.stderr)
+                self.assertIn(str(self.server.data), done.stderr)
         # What ends jobs still works, and more of them end than the log has reserved room for.
         self.server.berth("cancel", goes)
         (self.side / "end").touch()
@@ -198,11 +198,11 @@ class FullDisk(unittest.TestCase):
         lines = 600_000
         script = f"seq {lines}; echo x >> {self.side}/loud.runs"
         # More than the disk holds.
-        told = self.server.berth("run", "sh", "-c", script)
-        self.assertEqual(told.stdout.count("\n"), lines)
+        done = self.server.berth("run", "sh", "-c", script)
+        self.assertEqual(done.stdout.count("\n"), lines)
         log = (self.server.data / "jobs/0/1.1.task-0.log").read_text(errors="replace")
-        told = [line for line in log.splitlines() if line.startswith("[berth: ")]
-        self.assertRegex("\n".join(told), r"\d+ (MiB are cut out|bytes are missing) here")
+        notes = [line for line in log.splitlines() if line.startswith("[berth: ")]
+        self.assertRegex("\n".join(notes), r"\d+ (MiB are cut out|bytes are missing) here")
         self.assertTrue(self.server.is_alive())
         quiet = self.submits_again()
         self.assertEqual(self.server.wait(quiet)["exit_code"], 0)

@@ -9,7 +9,7 @@ import sys
 import cuda_program
 from server_case import ServerCase, eventually, main
 
-# Takes so many GiB in all, one at a time, says how long the last one took, and counts in its GPU's
+# Takes a number of GiB, one at a time, says how long the last one took, and counts in its GPU's
 # memory until the flag `end` is there. "managed" takes memory that no driver checkpoints.
 PROGRAM = cuda_program.OPEN + """
 def save(*_):

@@ -65,9 +65,9 @@ class TheLog(ServerCase):
         self.server.berth("down")
         newest = last_sequence(self.database())
         shutil.copy(older, self.database())
-        told = self.refusal()
-        self.assertIn(f"ends at event {last_sequence(older)} and job 1", told)
-        self.assertIn(f"come to event {newest} and job 4", told)
+        refusal = self.refusal()
+        self.assertIn(f"ends at event {last_sequence(older)} and job 1", refusal)
+        self.assertIn(f"come to event {newest} and job 4", refusal)
 
     def test_a_lost_write_ahead_log_is_noticed(self):
         self.end_job(0)
@@ -121,9 +121,9 @@ class TheLog(ServerCase):
         self.server.environment = before
         self.server.berth("restore", str(backup))
         self.server.up()
-        told = self.server.berth("logs", "1", check=False)
-        self.assertEqual((told.returncode, told.stdout), (127, ""))
-        self.assertIn("the files of that number are of another event log", told.stderr)
+        done = self.server.berth("logs", "1", check=False)
+        self.assertEqual((done.returncode, done.stdout), (127, ""))
+        self.assertIn("the files of that number are of another event log", done.stderr)
 
     def test_jobs_of_an_accepted_older_log_run_themselves_under_new_numbers(self):
         older = self.run_until_down()
@@ -145,8 +145,8 @@ class TheLog(ServerCase):
         self.server.wait_for_state(unknown, "running")
         self.server.berth("down")
         shutil.copy(older, self.database())
-        told = self.accept()
-        self.assertIn(f"unknown to this log: {unknown} (attempt 1)", told)
+        answer = self.accept()
+        self.assertIn(f"unknown to this log: {unknown} (attempt 1)", answer)
         self.assertEqual(self.server.get(f"jobs/{known}")["attempts"], 1)
         self.server.wait_for_state(known, "running")
         eventually(lambda: not any(str(mark) in command for command in commands()))
@@ -199,10 +199,10 @@ class CopiesAndChecks(ServerCase):
         while len(acknowledged) < 20:
             stop.wait(0.01)
         before = list(acknowledged)
-        told = self.server.berth("backup", backup).stdout
+        answer = self.server.berth("backup", backup).stdout
         stop.set()
         busy.join()
-        self.assertIn("found sound", told)
+        self.assertIn("found sound", answer)
         again = self.server.berth("backup", backup, check=False)
         self.assertEqual(again.returncode, 1)
         self.assertIn("exists; choose another name", again.stderr)
@@ -211,8 +211,8 @@ class CopiesAndChecks(ServerCase):
         self.assertIn("berth down", refused.stderr)
         self.server.wait(acknowledged[-1])
         self.server.berth("down")
-        told = self.server.berth("restore", backup).stdout
-        self.assertIn("the log of before is in", told)
+        answer = self.server.berth("restore", backup).stdout
+        self.assertIn("the log of before is in", answer)
         self.assertEqual(self.server.berth("check").returncode, 0)
         self.server.up()
         for job in before:
@@ -252,10 +252,10 @@ class CopiesAndChecks(ServerCase):
         status.write_text(sound.replace("exit 1 ", "exit 0 "))
         self.expect("attempt 1 of job 2 ended with 0 by its status file and with 1 by the log")
         status.write_text(sound)
-        stray = self.server.data / "jobs/0/77.1.status"
-        stray.write_text(sound)
+        extra = self.server.data / "jobs/0/77.1.status"
+        extra.write_text(sound)
         self.expect("attempt 1 of job 77 has a status file, and the log knows no such job")
-        stray.unlink()
+        extra.unlink()
         with sqlite3.connect(self.server.data / "berth.db") as log:
             log.execute('UPDATE events SET payload = payload || " " WHERE sequence = 3')
         self.expect("the checksum of event")
@@ -283,12 +283,12 @@ class AnotherOrder(ServerCase):
         self.server.wait_for_state(first, "running")
         others = [self.shell(sleep, gpus=64) for _ in range(2)]
         eventually(lambda: self.receipts(first), 30)
-        told = self.receipts(first)
+        before = self.receipts(first)
         for order in ("age", "levels", "learned"):
             self.server.kill()
             self.server.flags += ["--order", order]
             self.server.up()
-            self.assertEqual(self.receipts(first), told, order)
+            self.assertEqual(self.receipts(first), before, order)
             self.assertIn("sound: ", self.server.berth("check").stdout)
         self.server.berth("policy", "set", "order=levels", "order.tail=20")
         for job in (first, *others):

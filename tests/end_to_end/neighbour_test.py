@@ -13,7 +13,7 @@ import unittest
 import cuda_program
 from server_case import BIN, Server, eventually, main
 
-NOBODY = 65534
+STRANGER = 65534
 CLUSTER = "feedfacecafe"
 FLAGS = ("--gpus", "sim:2x16G", "--sharing", "interposer")
 
@@ -33,8 +33,8 @@ def as_neighbour(act):
         return pid
     try:
         os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        os.setgid(STRANGER)
+        os.setuid(STRANGER)
         act()
         os._exit(0)
     except BaseException as error:  # the child must not go on with the test
@@ -109,7 +109,7 @@ class Neighbour(unittest.TestCase):
     def test_a_running_job_is_reached_after_a_restart_whoever_bound_names_meanwhile(self):
         server = self.up()
         job = self.sharing_job(server)
-        told, bound_now = os.pipe()
+        pipe, bound_now = os.pipe()
 
         def squat():
             bound = []
@@ -127,7 +127,7 @@ class Neighbour(unittest.TestCase):
         os.close(bound_now)
         self.addCleanup(os.waitpid, squatter, 0)
         self.addCleanup(os.kill, squatter, 9)
-        self.assertEqual(os.read(told, 1), b"x")
+        self.assertEqual(os.read(pipe, 1), b"x")
         server.kill()
         server.up()
         server.wait(job, until="running")
@@ -160,11 +160,11 @@ class Neighbour(unittest.TestCase):
     def test_a_runtime_folder_that_another_user_made_is_refused_in_a_sentence(self):
         run = self.data / "run"
         self.while_open(run.mkdir)
-        self.assertIn(f'the folder "{run}" belongs to user {NOBODY}, wanted user 0; remove it',
+        self.assertIn(f'the folder "{run}" belongs to user {STRANGER}, wanted user 0; remove it',
                       self.refusal())
         run.rmdir()
         self.while_open(lambda: run.symlink_to(self.victim))
-        self.assertIn(f'"{run}" belongs to user {NOBODY}', self.refusal())
+        self.assertIn(f'"{run}" belongs to user {STRANGER}', self.refusal())
         self.is_untouched()
 
     def while_open(self, act):
@@ -183,29 +183,29 @@ class Neighbour(unittest.TestCase):
         self.data = above / "data"
         self.data.mkdir(mode=0o700)
         above.chmod(0o775)
-        os.chown(above, 0, NOBODY)
+        os.chown(above, 0, STRANGER)
         self.assertIn("other users can replace what lies in", self.refusal())
-        os.chown(above, NOBODY, 0)
-        self.assertIn(f"belongs to user {NOBODY}", self.refusal())
+        os.chown(above, STRANGER, 0)
+        self.assertIn(f"belongs to user {STRANGER}", self.refusal())
 
     def test_what_another_user_left_in_the_data_folder_is_not_believed(self):
         for name in ("token", "cluster", "berth.db", "port"):
             path = self.data / name
             path.unlink(missing_ok=True)
             self.while_open(lambda: path.write_text("bth_known\n"))
-            self.assertIn(f'"{path}" belongs to user {NOBODY}, wanted user 0; remove it',
+            self.assertIn(f'"{path}" belongs to user {STRANGER}, wanted user 0; remove it',
                           self.refusal())
             path.unlink()
         jobs = self.data / "jobs"
         self.while_open(lambda: jobs.mkdir(mode=0o700))
-        self.assertIn(f'the folder "{jobs}" belongs to user {NOBODY}', self.refusal())
+        self.assertIn(f'the folder "{jobs}" belongs to user {STRANGER}', self.refusal())
         os.chown(jobs, 0, 0)
         jobs.chmod(0o777)
         self.assertIn(f'the folder "{jobs}" has mode 0777, wanted 0700', self.refusal())
         (jobs / "0").mkdir()
-        os.chown(jobs / "0", NOBODY, NOBODY)
+        os.chown(jobs / "0", STRANGER, STRANGER)
         jobs.chmod(0o700)
-        self.assertIn(f'the folder "{jobs / "0"}" belongs to user {NOBODY}', self.refusal())
+        self.assertIn(f'the folder "{jobs / "0"}" belongs to user {STRANGER}', self.refusal())
 
     def test_a_token_that_others_can_read_is_refused(self):
         token = self.data / "token"
@@ -277,7 +277,7 @@ class FewProcesses(unittest.TestCase):
                        env=self.server.environment, check=True, capture_output=True)
 
     def allow(self, process, others):
-        """So many processes of the user there may be for this one to make another."""
+        """The number of other processes of the user with which this one may still make another."""
         self.as_user("prlimit", f"--nproc={others}:", f"--pid={process}")
 
     def check_it_waits(self, job):

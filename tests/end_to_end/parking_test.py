@@ -13,7 +13,7 @@ from server_case import BIN, PATIENCE, ServerCase, eventually, main
 # Takes 2 GiB and numbers a part of them. For each file that appears in its folder, from 0 on, it
 # looks whether the number is still there and counts it up; else, ready, it makes no call. The first
 # call of each turn is one that the driver was asked for by name, as CUDA's runtime does, and that
-# nobody has hooked.
+# is not hooked.
 SESSION = cuda_program.OPEN + cuda_program.START + """
 import pathlib
 pointer, ballast = ctypes.c_uint64(), ctypes.c_uint64()
@@ -161,7 +161,7 @@ class Parking(ParkingCase):
         before = self.server.get(f"jobs/{job}")["pauses"]  # until its first call
         eventually(lambda: "called 300" in self.log(job))
         after = self.server.get(f"jobs/{job}")["pauses"]
-        # A machine that is busy may keep it from calling for so long.
+        # A machine that is busy may keep it from calling for that time.
         if max(map(float, re.findall("starved (.*)", self.log(job)))) < 0.2:
             self.assertEqual(after, before)
 

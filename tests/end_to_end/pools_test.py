@@ -68,7 +68,7 @@ class Pools(ServerCase):
         self.assertEqual(self.state(stays), "running")
         self.assertEqual(self.server.get(f"jobs/{gang}")["attempts"], 1)
 
-        # Its work goes on; only then is it replaced, and whoever is back is a spare.
+        # Its work goes on; only then is it replaced, and a node that is back is a standby.
         self.berth("node", "ready", idle)
         self.berth("node", "drain", spare)
         self.assertEqual(self.pools()[spare], "cells")

@@ -91,7 +91,7 @@ class Projects(ServerCase):
         self.server.wait_for_state(narrow["nlp"], "running")
         for job in (narrow["vision"], wide["nlp"]):
             self.assertEqual(self.server.get(f"jobs/{job}")["state"], "queued")
-        # Told while they run and wait: vision goes by what is learned too.
+        # Set while they run and wait: vision goes by what is learned too.
         self.berth("cancel", str(narrow["vision"]), "--wait")
         older = self.shell("sleep 1000", project="vision", gpus=4)
         later = self.shell("sleep 1000", project="vision", gpus=1)

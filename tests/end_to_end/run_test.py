@@ -123,11 +123,11 @@ class Run(ServerCase):
         self.server.wait(self.newest())
 
     def test_codes_above_99_and_signals_become_100(self):
-        for script, told in (("exit 130", "130"), ("kill -KILL $$", "137"), ("exit 99", None)):
+        for script, code in (("exit 130", "130"), ("kill -KILL $$", "137"), ("exit 99", None)):
             result = self.berth("run", "--", "sh", "-c", script)
-            self.assertEqual(result.returncode, 100 if told else 99)
-            if told:
-                self.assertIn(f"exit code {told}", result.stderr)
+            self.assertEqual(result.returncode, 100 if code else 99)
+            if code:
+                self.assertIn(f"exit code {code}", result.stderr)
 
     def test_a_command_that_is_not_there(self):
         result = self.berth("run", "--", "no-such-command")

@@ -153,11 +153,11 @@ class TheServer(ServerCase):
             self.skipTest("takes a user that the system does not know")
         berth = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", BIN / "berth"]
         for words in (["up"], ["status"], ["check"], ["restore", "/tmp"]):
-            told = subprocess.run([*berth, *words], env={"PATH": os.environ["PATH"]}, text=True,
+            done = subprocess.run([*berth, *words], env={"PATH": os.environ["PATH"]}, text=True,
                                   capture_output=True, timeout=PATIENCE)
-            self.assertEqual(told.returncode, 124)
+            self.assertEqual(done.returncode, 124)
             self.assertIn("HOME is not set, and the system does not know user 54321; name the "
-                          "data directory with --data or BERTH_DATA", told.stderr)
+                          "data directory with --data or BERTH_DATA", done.stderr)
 
     def test_a_path_that_is_too_long_is_refused_with_what_to_do(self):
         above = self.server.data.parent / (self.server.data.name + "-long")
@@ -167,16 +167,16 @@ class TheServer(ServerCase):
             data = above
             while len(str(data)) < length - 1:
                 data /= "x" * min(200, length - 1 - len(str(data)))
-            told = subprocess.run([BIN / "berth", "up", "--data", data, "--port", "0"], text=True,
+            done = subprocess.run([BIN / "berth", "up", "--data", data, "--port", "0"], text=True,
                                   capture_output=True, timeout=PATIENCE)
-            return data, told
-        data, told = up(495)
-        self.assertEqual(told.returncode, 0, told.stderr)
+            return data, done
+        data, done = up(495)
+        self.assertEqual(done.returncode, 0, done.stderr)
         subprocess.run([BIN / "berth", "down", "--data", data], check=True, capture_output=True)
-        data, told = up(496)
-        self.assertEqual(told.returncode, 124)
+        data, done = up(496)
+        self.assertEqual(done.returncode, 124)
         self.assertIn("has 505 bytes, of which SQLite takes 504; choose a folder with a shorter "
-                      "path", told.stderr)
+                      "path", done.stderr)
 
     def test_too_few_open_files_are_refused_with_what_to_do(self):
         data = self.server.data.parent / (self.server.data.name + "-few")

@@ -9,8 +9,8 @@ import unittest
 import cuda_program
 from server_case import BIN, Server, ServerCase, eventually, main
 
-# What any CUDA program does, by the driver's own interface. Allocates so many GiB, says how it
-# went, and stays as long as it is told.
+# What any CUDA program does, by the driver's own interface. Allocates a number of GiB, says how it
+# went, and stays as long as its arguments say.
 PROGRAM = cuda_program.OPEN + cuda_program.START + """
 count = ctypes.c_int()
 call("cuDeviceGetCount", ctypes.byref(count))

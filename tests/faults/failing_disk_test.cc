@@ -104,7 +104,7 @@ class Day {
         start();
     }
 
-    // Until nothing is left to be told. A full disk has room after a while.
+    // Until nothing is left to be reported. A full disk has room after a while.
     void settle() {
         int rounds = 0;
         do {

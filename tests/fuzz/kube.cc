@@ -37,7 +37,7 @@ class Pieces final : public Channel {
     void write(std::string, Done done) override { done({}); }
     void read(Got got) override { got_ = std::move(got); }
 
-    // False when nobody reads any more.
+    // False when nothing reads any more.
     bool go_on() {
         if (!got_) return false;
         const std::string_view piece = all_.substr(0, 1 + all_.size() % 7);

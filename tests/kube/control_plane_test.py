@@ -24,7 +24,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 def pod(name, gpus=1):
     return {"metadata": {"name": name}, "spec": {
-        "schedulerName": "nobody", "restartPolicy": "Never",
+        "schedulerName": "none", "restartPolicy": "Never",
         "containers": [{"name": "main", "image": "fake",
                         "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}]}}
 
@@ -137,10 +137,10 @@ class Starts(unittest.TestCase):
         with ControlPlane(controllers=False) as plane:
             self.assertIn("etcd", starts.lives_in(plane.path))
             self.assertIn(int(plane.server.rpartition(":")[2]), starts.listening())
-            with subprocess.Popen(["sleep", "1000"], cwd=plane.path) as stray:
+            with subprocess.Popen(["sleep", "1000"], cwd=plane.path) as child:
                 self.assertIn("sleep", starts.lives_in(plane.path))
-                stray.kill()
-                os.waitid(os.P_PID, stray.pid, os.WEXITED | os.WNOWAIT)
+                child.kill()
+                os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
                 self.assertIn("sleep, ended", starts.lives_in(plane.path))
 
     def test_two_at_once_do_not_meet(self):
@@ -182,10 +182,10 @@ class Killed(unittest.TestCase):
                 "from control_plane import ControlPlane\n"
                 "plane = ControlPlane()\n"
                 "run = plane.run\n"
-                "def told(name, command):\n"
+                "def shown(name, command):\n"
                 "    run(name, command)\n"
                 "    print(name, plane.path, flush=True)\n"
-                "plane.run = told\n"
+                "plane.run = shown\n"
                 "with plane:\n"
                 "    print('ready', plane.path, flush=True)\n"
                 "    time.sleep(1000)\n")

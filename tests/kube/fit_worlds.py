@@ -101,7 +101,7 @@ class World:
         return changed
 
     def _fail(self, node):
-        """As the node controller marks one that is not ready, or that nobody hears of."""
+        """As the node controller marks one that is not ready, or that is silent."""
         status, key = self.dice.choice([("False", "node.kubernetes.io/not-ready"),
                                         ("Unknown", "node.kubernetes.io/unreachable")])
         node["status"]["conditions"] = [{"type": "Ready", "status": status}]

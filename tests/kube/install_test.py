@@ -212,7 +212,7 @@ class Installation(InstallCase):
             self.api.create(f"{pods}/mine/binding", binding)
         us.patch(f"{jobs}/mine", {"metadata": {"annotations": {"berth.dev/history": "x"}}})
         us.create(f"{pods}/mine/binding", binding)
-        # What stays as it is may be there whoever writes beside it, and does not go either.
+        # What stays as it is may be there although others write beside it, and does not go either.
         self.api.patch(f"{pods}/mine", {"metadata": {"annotations": {"note": "b"}}})
         self.api.patch(f"{jobs}/mine", {"metadata": {"labels": {"a": "b"}}})
         with self.assertRaises(Refused):

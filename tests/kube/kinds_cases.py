@@ -174,8 +174,8 @@ class Kinds(KindsCase):
         self.await_bound(1, "owner")
         self.api.patch(path, {"spec": {"workerGroupSpecs": workers}})
         self.make_pod("worker-2", cluster)
-        told = "1 of its 2 pods run; for one more: "
-        eventually(lambda: told in str(self.reason("borrower", "worker-2")),
+        reason = "1 of its 2 pods run; for one more: "
+        eventually(lambda: reason in str(self.reason("borrower", "worker-2")),
                    "it is said why the other one waits")
         self.api.delete(f"{BATCH}/owner/jobs/other?propagationPolicy=Background")
         self.await_bound(3, "borrower")

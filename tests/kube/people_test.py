@@ -122,7 +122,7 @@ class Asking(SchedulerCase):
 
     def await_reason(self, namespace, pod):
         return eventually(lambda: self.reason(namespace, pod)[1] and self.reason(namespace, pod),
-                          "it is told why")
+                          "its pod says why")
 
     # --- what is said ------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ class Asking(SchedulerCase):
         runs = self.await_state("vision/job/runs", "running")
         waits = self.await_state("vision/job/waits", "queued", "GPUs")
         self.assertEqual((runs["gpus"], runs["nodes"], waits["gpus"]), (6, runs["nodes"], 16))
-        eventually(lambda: self.use("vision")[2:] == (6, 2, 1), "its numbers are told")
+        eventually(lambda: self.use("vision")[2:] == (6, 2, 1), "its numbers are shown")
         quota, fair, used, over, waiting = self.use("vision")
         text = self.berth("fairshare", "vision").stdout
         self.assertEqual(text.split("\n")[0],
@@ -327,7 +327,7 @@ class Asking(SchedulerCase):
                            "--user", "victor")
         self.project("seen", 1)
         config = self.plane.path / "pki/victor.kubeconfig"
-        eventually(lambda: "seen" in self.berth_says("fairshare", config=config), "he may")
+        eventually(lambda: "seen" in self.berth_says("fairshare", config=config), "the user may")
         victor = self.plane.client("victor")
         self.assert_refused(403, victor.patch, f"{KINDS}/projects/seen", {"spec": {"quota": 9}})
 

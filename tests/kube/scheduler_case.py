@@ -142,7 +142,7 @@ class SchedulerCase(InstallCase):
         eventually(lambda: self.bound(namespace, job) == count, f"{count} pods are bound")
 
     def stays(self, question, seconds=1.5):
-        """Nothing happens for so long, which is many decisions."""
+        """Nothing happens for this time, which is many decisions."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.assertTrue(question())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""berth kube scheduler on a real server: who is placed, who waits and is told why, who is paused
-for whom, and what a scheduler that takes over knows."""
+"""berth kube scheduler on a real server: which gangs are placed, which wait and why, which are
+paused for which, and what a scheduler that takes over knows."""
 import contextlib
 import signal
 import socket
@@ -229,7 +229,7 @@ class Mischief(SchedulerCase):
         self.await_bound(2, "vision")
         self.api.delete(f"{BATCH}/vision/jobs/left?propagationPolicy=Orphan")
         eventually(lambda: not any(pod["metadata"].get("ownerReferences")
-                                   for pod in self.pods("vision")), "they are nobody's")
+                                   for pod in self.pods("vision")), "they have no owner")
         self.job("vision", "next", 2, 8)
         self.stays(lambda: self.bound("vision") == 2)
         self.api.send("DELETE", "/api/v1/namespaces/vision/pods?labelSelector="

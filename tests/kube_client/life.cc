@@ -235,7 +235,7 @@ class Life {
             if (!pod) return;
             const PodName name{pod->name_space, pod->name, pod->uid};
             const auto way = dice_.between(0, 3);
-            if (way == 0) requests_.send(evict(name), noted);
+            if (way == 0) requests_.send(remove_within_budget(name), noted);
             if (way == 1) requests_.send(remove_pod(name, "", 0), noted);
             if (way == 2) requests_.send(remove_pod(name, "17", 0), noted);
             if (way == 3) {

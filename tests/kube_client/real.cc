@@ -158,7 +158,7 @@ class Trial {
                "the pod says where it is");
         outcome = client_.ask(bind(pod, "n2", {}));
         expect(outcome.code == 409, "a second bind is refused", outcome);
-        outcome = client_.ask(bind({space_, "nobody", pod.uid}, "n1", {}));
+        outcome = client_.ask(bind({space_, "missing", pod.uid}, "n1", {}));
         expect(outcome.code == 404, "a bind of no pod is refused", outcome);
         const PodName gated = make("gated", R"(,"schedulingGates":[{"name":"berth.dev/test"}])");
         outcome = client_.ask(bind(gated, "n1", {}));
@@ -185,12 +185,12 @@ class Trial {
         other.uid = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
         outcome = client_.ask(remove_pod(other, "", 0));
         expect(outcome.code == 409, "a deletion with another uid is refused", outcome);
-        outcome = client_.ask(evict(other));
+        outcome = client_.ask(remove_within_budget(other));
         expect(outcome.kind == Outcome::Kind::Unknown,
-               "an eviction with another uid is tried for as long as it may", outcome);
+               "an `Eviction` with another uid is tried for as long as it may", outcome);
         client_.wait_for([&] { return cached(pod) != nullptr; });
-        outcome = client_.ask(evict(pod));
-        expect(outcome.code == 201, "an eviction", outcome);
+        outcome = client_.ask(remove_within_budget(pod));
+        expect(outcome.code == 201, "an `Eviction`", outcome);
         expect(client_.wait_for([&] { return cached(pod) == nullptr; }),
                "the cache hears that it is gone");
     }

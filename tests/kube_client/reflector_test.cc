@@ -47,18 +47,18 @@ struct World {
     Credentials credentials{access, nullptr, time};
     Requests requests{access, server, credentials, time};
     kube::objects::PodPools pools;
-    std::vector<std::string> told;  // what the cache told of changes
+    std::vector<std::string> reported;  // what the cache reported of changes
     Cache<Pod> cache{[this](codec::JsonReader& reader) { return read_pod(reader, pools); },
                      [this](const Pod* before, const Pod* now) {
                          const char* what = before == nullptr ? "+" : now == nullptr ? "-" : "=";
-                         told.push_back(what + (now != nullptr ? now : before)->meta.name);
+                         reported.push_back(what + (now != nullptr ? now : before)->meta.name);
                      }};
     Reflector reflector{requests, time, {"/api/v1/pods"}, cache, 7};
 };
 
 }  // namespace
 
-TEST_CASE("a list in pages, then every change, told once") {
+TEST_CASE("a list in pages, then every change, reported once") {
     World world;
     world.server.page_most = 7;
     world.reflector.start();
@@ -67,16 +67,16 @@ TEST_CASE("a list in pages, then every change, told once") {
     world.time.run(seconds(1));
     CHECK(world.reflector.is_synced());
     CHECK(world.is_as_the_server());
-    CHECK(world.told.size() == 20);
+    CHECK(world.reported.size() == 20);
     CHECK(world.reflector.counts().lists == 1);
 
-    world.told.clear();
+    world.reported.clear();
     world.create(20);
     world.change(3);
     world.server.store.remove(world.server.store.find("pods", "ml/p5"));
     world.time.run(seconds(1));
     CHECK(world.is_as_the_server());
-    CHECK(world.told == std::vector<std::string>{"+p20", "=p3", "-p5"});
+    CHECK(world.reported == std::vector<std::string>{"+p20", "=p3", "-p5"});
 }
 
 TEST_CASE("watches follow each other without a list, and a quiet cache stays fresh") {
@@ -93,14 +93,14 @@ TEST_CASE("watches follow each other without a list, and a quiet cache stays fre
     CHECK(world.server.counts().connections <= 2);
 }
 
-TEST_CASE("what has been compacted is listed again, and what went meanwhile is told") {
+TEST_CASE("what has been compacted is listed again, and what went meanwhile is reported") {
     World world;
     world.reflector.start();
     world.time.run(seconds(1));
     world.server.is_down = true;
     world.server.break_all();
     world.time.run(seconds(5));
-    world.told.clear();
+    world.reported.clear();
     world.server.store.remove(world.server.store.find("pods", "ml/p5"));
     world.change(3);
     world.server.store.compact(0);
@@ -108,7 +108,7 @@ TEST_CASE("what has been compacted is listed again, and what went meanwhile is t
     world.time.run(seconds(10));
     CHECK(world.reflector.counts().gone >= 1);
     CHECK(world.reflector.counts().lists == 2);
-    CHECK(world.told == std::vector<std::string>{"=p3", "-p5"});
+    CHECK(world.reported == std::vector<std::string>{"=p3", "-p5"});
     CHECK(world.is_as_the_server());
     CHECK(world.reflector.trouble().empty());
 }

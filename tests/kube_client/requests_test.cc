@@ -55,7 +55,7 @@ struct World {
 
 }  // namespace
 
-TEST_CASE("at most so many requests are under way, over as many kept connections") {
+TEST_CASE("a limited number of requests are under way, over as many kept connections") {
     World world;
     for (const PodName& pod : world.pods) world.send(bind(pod, "n1", {}));
     world.time.run(seconds(1));
@@ -82,7 +82,7 @@ TEST_CASE("a write lives four seconds, its time in line included") {
         unknown += is_unknown ? 1 : 0;
     }
     CHECK(unknown == static_cast<int>(kConnectionsMax));
-    // What was told to be not sent is not sent later, what is unknown may be done.
+    // What is reported as not sent is not sent later, what is unknown may be done.
     world.time.run(seconds(60));
     CHECK(world.server.counts().bound == kConnectionsMax);
 }
@@ -150,7 +150,7 @@ TEST_CASE("writes are refused with what no longer holds") {
     const Outcome* old = world.send(remove_pod(world.pods[0], "7", 0));
     const Outcome* none = world.send(bind({"ml", "gone", pod.uid}, "n1", {}));
     world.server.is_eviction_allowed = false;
-    const Outcome* kept = world.send(evict(world.pods[0]));
+    const Outcome* kept = world.send(remove_within_budget(world.pods[0]));
     world.time.run(seconds(1));
     CHECK(other->code == 409);
     CHECK(old->code == 409);
@@ -159,11 +159,11 @@ TEST_CASE("writes are refused with what no longer holds") {
     CHECK(kept->retry_after == seconds(10));
 }
 
-TEST_CASE("an eviction of another pod of that name is unknown in the end, and the pod stays") {
+TEST_CASE("an `Eviction` of another pod of that name is unknown in the end, and the pod stays") {
     World world;
     PodName pod = world.pods[0];
     pod.uid = world.pods[1].uid;
-    const Outcome* outcome = world.send(evict(pod));
+    const Outcome* outcome = world.send(remove_within_budget(pod));
     world.time.run(seconds(10));
     CHECK(outcome->kind == Kind::Unknown);
     CHECK(world.server.store.find("pods", "ml/p0") != nullptr);

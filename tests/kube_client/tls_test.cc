@@ -210,7 +210,7 @@ TEST_CASE("a kept connection that the server has closed is not used again") {
     CHECK(world.server.connections == 3);
 }
 
-TEST_CASE("nobody at the address: the request is not sent, and the place is named") {
+TEST_CASE("no server at the address: the request is not sent, and the place is named") {
     World world;
     world.access.port = "1";
     world.connect();

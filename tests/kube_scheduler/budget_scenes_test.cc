@@ -87,11 +87,11 @@ TEST_CASE("a Job above a quota of nothing hears of the disruption budget; a bare
     pod.name = "bare";
     scene.server.store.create(pod);
     scene.pass(5);
-    const std::string told = "PodDisruptionBudget";
+    const std::string words = "PodDisruptionBudget";
     CHECK(scene.waiting("borrower/job")->reason == "QuotaExceeded");
-    CHECK(scene.waiting("borrower/job")->message.find(told) != std::string::npos);
+    CHECK(scene.waiting("borrower/job")->message.find(words) != std::string::npos);
     CHECK(scene.pod("borrower/bare")->reason == "QuotaExceeded");
-    CHECK(scene.pod("borrower/bare")->message.find(told) == std::string::npos);
+    CHECK(scene.pod("borrower/bare")->message.find(words) == std::string::npos);
 }
 
 TEST_CASE("a paused Job that a disruption budget selects from then on borrows no more") {

@@ -76,7 +76,7 @@ TEST_CASE("what a Job was paused for stays written when another one resumes it")
     CHECK(scene.job("borrower/long")->annotations.at("berth.dev/last-pause") == receipt);
 }
 
-TEST_CASE("a gang keeps what it was promised when the leader is killed, whoever comes meanwhile") {
+TEST_CASE("a gang keeps what it was promised when the leader is killed, whatever comes meanwhile") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("owner", 8);
@@ -112,11 +112,11 @@ TEST_CASE("a gang keeps what it was promised when the leader is killed, whoever 
         scene.remove("nodes", "/n1");
         scene.set_node("n2");
         scene.fail_over();
-        // Pods that still leave a node that is gone are nobody's.
+        // Pods that still leave a node that is gone belong to no gang.
         CHECK(scene.jobs_of_the_core().size() == kNodeGpus / 2 + 2);
         CHECK(scene.bound("owner/next") == 1);
     }
-    SUBCASE("unless somebody else uses a GPU of it") {
+    SUBCASE("unless a stranger uses a GPU of it") {
         Object stranger;
         stranger.resource = "pods";
         stranger.name_space = "kube-system";
@@ -131,7 +131,7 @@ TEST_CASE("a gang keeps what it was promised when the leader is killed, whoever 
     }
 }
 
-TEST_CASE("what promises nothing, whatever it says, keeps nobody from anything") {
+TEST_CASE("what promises nothing, whatever it says, keeps no gang from anything") {
     const std::string begin = R"({"time":"2026-03-01T12:00:00Z","until":"2026-03-01T12:0)";
     for (const std::string& said :
          {std::string("x"), std::string("{}"),
@@ -205,7 +205,7 @@ TEST_CASE("the settings of the Policy hold for the next who leads") {
     CHECK(grace() == seconds(7));
 }
 
-TEST_CASE("a Job is left alone for its minimum run, whoever leads then") {
+TEST_CASE("a Job is left alone for its minimum run, under any leader") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("owner", 8);

@@ -19,16 +19,16 @@ using kube_api::Held;
 using kube_api::Object;
 using std::chrono::seconds;
 
-// Another one decides so long after a leader was killed, at most: the Lease runs out, somebody
+// The most time until another replica decides after a leader was killed: the Lease runs out, one
 // notices, and all is listed.
 constexpr base::Duration kFailoverMost = seconds(16);
 // A gang may be partly bound for kPartlyBoundMost, and what gives it back takes its time.
 constexpr base::Duration kPartlyMost = seconds(7);
 // Where nothing else goes wrong, what is there is known and waiting pods have said why by then.
 constexpr base::Duration kSettledMost = seconds(20);
-// Whoever leads knows of a budget by then, or places and pauses nobody.
+// The leader knows of a budget by then, or places and pauses no gang.
 constexpr base::Duration kBudgetKnownMost = seconds(35);
-// Takes no pod of ours; somebody else binds some to it.
+// Takes no pod of ours; another program binds some to it.
 constexpr const char* kApart = "apart";
 
 kube_api::Faults some_mistakes(base::Rng& dice) {
@@ -90,7 +90,7 @@ class Life : World {
             if (second > 90) look_at_reasons();
         }
         if (seconds(without) > kFailoverMost)
-            found("nobody led for " + std::to_string(without) + " s after a leader was killed");
+            found("no replica led for " + std::to_string(without) + " s after a leader was killed");
         met_.seconds_without = std::max(met_.seconds_without, without);
         count_guarded();
         while (!budgets_.empty()) remove_budget(budgets_.begin()->first);
@@ -98,7 +98,7 @@ class Life : World {
         met_.suspended += suspensions;
         met_.resumed += resumptions;
         if (leader() == nullptr) {
-            found("nobody decides in the end: " + processes_[0]->replica.trouble());
+            found("no replica decides in the end: " + processes_[0]->replica.trouble());
         } else {
             count(*leader());
         }
@@ -225,7 +225,7 @@ class Life : World {
                (quota == requoted_.end() || quota->second < came_.at(job.uid));
     }
 
-    // What cannot start whole, or stays whole, is taken back for nobody.
+    // No GPUs are taken back for a gang that cannot start whole.
     void look_at_pause(const Object& now) {
         const Held before = server.store.find("jobs", now.key());
         if (before->is_suspended || !now.is_suspended || users_.contains(now.uid)) return;
@@ -243,7 +243,7 @@ class Life : World {
         }
     }
 
-    // One is changed, bound by somebody else, or deleted and perhaps made again.
+    // One is changed, bound by another program, or deleted and perhaps made again.
     void meddle_with_a_pod() {
         const auto pods = all("pods");
         if (pods.empty()) return;
@@ -256,7 +256,7 @@ class Life : World {
             case 1:
                 if (!now.node.empty() || used()[kApart] + now.gpus > kNodeGpus) return;
                 now.node = kApart;
-                came_[now.owner] = {};  // nobody has asked for its project's quota
+                came_[now.owner] = {};  // its project's quota was not asked for it
                 ++met_.bound_apart;
                 break;
             case 2:
@@ -319,7 +319,7 @@ class Life : World {
         came_[server.store.create(made)->uid] = time.now();
     }
 
-    // A pod of a Job that ends when so many have.
+    // A pod of a Job that ends after a number of them.
     void succeed_one() {
         for (const auto& [key, pod] : all("pods")) {
             const Held job = pod->owner.empty() ? nullptr : job_of(*pod);
@@ -335,7 +335,7 @@ class Life : World {
         return nullptr;
     }
 
-    // Somebody wants more or fewer pods of a Job.
+    // A user wants more or fewer pods of a Job.
     void scale_one() {
         for (const auto& [key, job] : all("jobs")) {
             if (!job->end.empty() || dice_.chance(1, 2)) continue;
@@ -434,14 +434,14 @@ class Life : World {
         for (const auto& [key, pod] : all("pods")) {
             const bool waits = pod->scheduler == "berth" && pod->node.empty();
             const std::string& gang = pod->owner.empty() ? pod->uid : pod->owner;
-            if (waits) says["gang " + gang + " waits and nobody says why"] |= !pod->reason.empty();
+            if (waits) says["gang " + gang + " waits and nothing says why"] |= !pod->reason.empty();
         }
         std::erase_if(silent_, [&](const auto& each) { return !says.contains(each.first); });
         for (const auto& [what, said] : says) keep(silent_, what, !said, kSettledMost);
     }
 
-    // Whoever runs ends, one after the other, so that all that can ever run has run: also those
-    // that were suspended, by whoever led then.
+    // Running gangs end, one after the other, so that all that can ever run has run: also those
+    // that an earlier leader suspended.
     void end_all() {
         for (int second = 0; second < 400 && has_more(); ++second) {
             control_jobs();

@@ -22,7 +22,7 @@ struct Met {
     std::uint64_t seconds_without = 0;  // the most, after a kill when the API server was well
     std::uint64_t unknown = 0;  // binds whose answer was lost
     std::uint64_t given_back = 0;
-    std::uint64_t bound_apart = 0;  // by somebody else
+    std::uint64_t bound_apart = 0;  // by another program
     std::uint64_t guarded = 0;  // Jobs that ran under a disruption budget in the end
 };
 

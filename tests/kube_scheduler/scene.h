@@ -111,7 +111,7 @@ class Scene : public World {
     const auto& jobs_of_the_core() const {
         return process->replica.scheduler()->controller()->state().jobs;
     }
-    // What the first of its pods that wait is told.
+    // What the first of its pods that wait says.
     std::string waits_with(const std::string& job_key) {
         for (const Held& each : pods_of(*job(job_key))) {
             if (each->node.empty() && !each->reason.empty()) return each->message;

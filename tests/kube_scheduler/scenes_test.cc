@@ -115,7 +115,7 @@ TEST_CASE("a pool may name its spares before they are declared") {
     CHECK(core.pool(core.find_pool("a")).spares == "b");
 }
 
-TEST_CASE("resources that no node has keep nobody from those that nodes have") {
+TEST_CASE("resources that no node has keep no gang from those that nodes have") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("ml", 8);
@@ -140,7 +140,7 @@ TEST_CASE("resources that no node has keep nobody from those that nodes have") {
     CHECK(scene.pod("ml/odd-0")->node.empty());
 }
 
-TEST_CASE("a Job that its user resumed and then suspends is his") {
+TEST_CASE("a Job that its user resumed and then suspends is the user's") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("owner", 8);
@@ -173,7 +173,7 @@ TEST_CASE("a paused Job whose project goes is given back: its pods say why they 
     scene.pass(5);
     REQUIRE(scene.job("borrower/long")->is_suspended);
     SUBCASE("at once") {}
-    SUBCASE("while nobody leads") { scene.process.reset(); }
+    SUBCASE("while no replica leads") { scene.process.reset(); }
     scene.remove("projects", "/borrower");
     if (!scene.process) scene.fail_over();
     scene.pass(20);
@@ -247,7 +247,7 @@ TEST_CASE("a gang below which a node goes away is placed anew as a whole") {
     CHECK(scene.used()[lost] == 0);
 }
 
-TEST_CASE("a pod that somebody binds by hand is counted, once, until it is gone") {
+TEST_CASE("a pod that a user binds by hand is counted, once, until it is gone") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("ml", 0);  // it waits for a quota
@@ -268,7 +268,7 @@ TEST_CASE("a pod that somebody binds by hand is counted, once, until it is gone"
     CHECK(scene.pod("ml/large")->node == "n1");
 }
 
-TEST_CASE("a reason that the server did not take is told again") {
+TEST_CASE("a reason that the server did not take is written again") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("ml", 8);
@@ -281,7 +281,7 @@ TEST_CASE("a reason that the server did not take is told again") {
     CHECK(scene.pod("ml/large")->reason == "Unschedulable");
 }
 
-TEST_CASE("a gang of which somebody else bound a pod waits until that is gone, and says so") {
+TEST_CASE("a gang of which another program bound a pod waits until that is gone, and says so") {
     Scene scene;
     scene.set_node("n1");
     scene.set_node("n2", 4);
@@ -327,7 +327,7 @@ TEST_CASE("a gang that failed to start is placed when its project is there again
     CHECK(scene.pod("ml/train")->node == "n1");
 }
 
-TEST_CASE("a pod above a quota of nothing is told that it is the quota") {
+TEST_CASE("a pod above a quota of nothing says that it is the quota") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("ml", 0);

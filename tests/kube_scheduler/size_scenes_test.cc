@@ -51,7 +51,7 @@ TEST_CASE("a place whose pod is to be made again stays the gang's") {
     CHECK(scene.bound("ml/train") == 8);
 }
 
-TEST_CASE("a Job that is scaled up while it runs grows into what nobody waits for") {
+TEST_CASE("a Job that is scaled up while it runs grows into what no gang waits for") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("ml", 8);
@@ -75,7 +75,7 @@ TEST_CASE("a Job that is scaled up while it runs grows into what nobody waits fo
     CHECK(scene.bound("ml/train") == 4);
 }
 
-TEST_CASE("a Job takes nothing for pods that nobody makes, whoever leads") {
+TEST_CASE("a Job takes nothing for pods that are not made, under any leader") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("ml", 4);
@@ -149,7 +149,7 @@ TEST_CASE("a Job of which pods have succeeded is paused and resumed with those t
     CHECK(record.attained_gpu_ms > 600'000);
 }
 
-TEST_CASE("pods of a running gang that it cannot take are told why") {
+TEST_CASE("pods of a running gang that it cannot take say why") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("ml", 8);
@@ -249,8 +249,7 @@ TEST_CASE("a Job that has grown is paused as a whole, and waits for all of it") 
     CHECK(scene.bound("borrower/long") == 4);
 }
 
-TEST_CASE(
-    "a gang of which one pod was resized stays one gang, whoever leads and however it grows") {
+TEST_CASE("a gang of which one pod was resized stays one gang, under any leader and growth") {
     Scene scene;
     scene.set_node("n1");
     scene.set_project("owner", 8);

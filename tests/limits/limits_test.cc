@@ -341,7 +341,7 @@ TEST_CASE("a log of an earlier version that took more can still be read") {
     CHECK(state.jobs.get({1}) != nullptr);
 }
 
-TEST_CASE("a cluster takes so many projects and so many levels of them") {
+TEST_CASE("a cluster takes the most projects and the most levels of them") {
     lifecycle::State state;
     const auto add = [&](const std::string& name, const std::string& parent) {
         model::Project project;

@@ -87,7 +87,7 @@ TEST_CASE("cards on equal ways are dealt out in the order of their numbers") {
     CHECK(sys.read(gpus).nics == std::vector{0, 1, 0});
 }
 
-TEST_CASE("a card behind another bridge is nobody's own") {
+TEST_CASE("a card behind another bridge belongs to no GPU") {
     Sys sys;
     sys.add_gpu("pci0000:16/0000:16:01.0/0000:18:00.0", 0);
     sys.add_card("mlx5_0", "pci0000:98/0000:98:01.0/0000:9b:00.0");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does an attached job feel like its command? A process of its own stands in for the job with real
+// Does an attached job feel like its command? A process of its own takes the job's place with real
 // pipes or a real terminal, and is compared with the command itself.
 #include "attach/attach.h"
 
@@ -259,7 +259,7 @@ TEST_CASE("fifty megabytes come through whole, and again through a slow reader")
         job.reads_output = !is_slow;
         job.on_pipes();
         if (is_slow) {
-            // Nobody reads: the job must wait, with little of it under way.
+            // The output is not read: the job must wait, with little of it under way.
             const auto begin = std::chrono::steady_clock::now();
             world.until(
                 [&] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(1); });
@@ -311,7 +311,7 @@ TEST_CASE("Ctrl-C twice within a second is insistence") {
     CHECK(world.exit_of(attempt(1)).killed);
 }
 
-TEST_CASE("an output that nobody reads ends the job as it ends the command") {
+TEST_CASE("an output that is not read ends the job as it ends the command") {
     ScratchDirectory scratch;
     World world(scratch.path());
     Attached job(world, order_of(attempt(1), {"yes"}));
@@ -321,7 +321,7 @@ TEST_CASE("an output that nobody reads ends the job as it ends the command") {
     CHECK(job.wait() == 128 + SIGPIPE);
 }
 
-TEST_CASE("an input that the job closes is closed for whoever writes to it") {
+TEST_CASE("an input that the job closes is closed for its writer") {
     ScratchDirectory scratch;
     World world(scratch.path());
     Attached job(world, shell(attempt(1), "exec <&-; echo closed; sleep 600"));
@@ -355,7 +355,7 @@ TEST_CASE("a hung-up client detaches") {
     CHECK(world.exit_of(attempt(1)).exit_code == 4);
 }
 
-TEST_CASE("a client is told why a command of any length cannot be run") {
+TEST_CASE("a client learns why a command of any length cannot be run") {
     for (const std::size_t length : {70'000U, 1'000'000U}) {
         ScratchDirectory scratch;
         World world(scratch.path());
@@ -382,8 +382,8 @@ TEST_CASE("only one client at a time, and only to a job that was made for it") {
 
     attach::AttachOptions hasty;
     hasty.patience_ms = 50;
-    const auto nobody = attach::attach(scratch.path() + "/no-such-socket", hasty);
-    CHECK(nobody.error().code == base::ErrorCode::Unavailable);
+    const auto missing = attach::attach(scratch.path() + "/no-such-socket", hasty);
+    CHECK(missing.error().code == base::ErrorCode::Unavailable);
 }
 
 TEST_CASE("a job that is paused while its client does not read is not held up by it") {

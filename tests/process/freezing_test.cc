@@ -70,7 +70,7 @@ TEST_CASE("a pause that the freezer serves keeps the processes, until they go on
     it.freezer.answer(FreezerOutcome::Done);
 }
 
-TEST_CASE("a refusal becomes a signal, and its reason is told") {
+TEST_CASE("a refusal becomes a signal, and its reason is reported") {
     FreezingStage it;
     it.world.pause(attempt(1));
     it.ask(FrameType::Freeze);
@@ -113,7 +113,7 @@ TEST_CASE("where no freezer is, a job saves and stops by signal") {
     const ScratchDirectory data;
     World world(data.path());
     auto order = shell(attempt(1), "trap 'exit 0' TERM; echo on; while :; do sleep 0.02; done");
-    order.freezer = "berth-test-nobody-there";
+    order.freezer = "berth-test-missing";
     world.start(order);
     REQUIRE(world.until_running(attempt(1)));
     world.pause(attempt(1), 20'000);
@@ -135,7 +135,7 @@ TEST_CASE("no room to come back to is waited for; processes that cannot come bac
     CHECK(exit.detail == "it could not be put back on its GPUs: the driver gave up a process");
 }
 
-TEST_CASE("the next server is told that an attempt is frozen, and may resume it") {
+TEST_CASE("the next server learns that an attempt is frozen, and may resume it") {
     FreezingStage it;
     it.freeze();
     it.world.drop_launcher();

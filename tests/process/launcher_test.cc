@@ -24,7 +24,7 @@ TEST_CASE("an exit code arrives as it was") {
     }
 }
 
-TEST_CASE("a signal that ends a task is told") {
+TEST_CASE("a signal that ends a task is reported") {
     ScratchDirectory scratch;
     World world(scratch.path());
     const AttemptExit exit = world.run(shell(attempt(1), "kill -SEGV $$"));

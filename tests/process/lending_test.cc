@@ -215,7 +215,7 @@ TEST_CASE("a server that comes meanwhile finds it running, and may cancel it") {
     CHECK_FALSE(is_living(pid));
 }
 
-TEST_CASE("an arbiter that is started anew is told where the attempt is") {
+TEST_CASE("an arbiter that is started anew learns where the attempt is") {
     LendingStage it;
     it.leave();
     it.arbiter.hang_up();

@@ -38,7 +38,7 @@ class OrdinaryUser {
         return copy;
     }
 
-    // So many processes of this user there may be, this one included, before `process` can make no
+    // The number of processes of this user, this one included, from which on `process` can make no
     // more; 0 = this one. Those that it makes later have its limit.
     static void allow(rlim_t processes, pid_t process = 0) {
         rlimit limit{};

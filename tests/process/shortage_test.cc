@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// There is no process to be had for a while: whoever needs it, the attempt waits and says so.
+// There is no process to be had for a while: whatever needs it, the attempt waits and says so.
 #include "supervision/shortage.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ constexpr const char* kLack = "cannot make a process: Resource temporarily unava
 
 }  // namespace
 
-TEST_CASE("what the machine lacks for now is told apart from what is wrong") {
+TEST_CASE("what the machine lacks for now differs from what is wrong") {
     for (const int error : {EAGAIN, ENOMEM, ENFILE, ENOSPC, EDQUOT}) {
         CHECK(supervision::is_shortage(error));
     }

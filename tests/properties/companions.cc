@@ -27,7 +27,7 @@ constexpr int kFailuresShown = 5;
 std::string wrong_place(const lifecycle::State& state, const model::JobRecord& record,
                         const model::TaskPlacement& task) {
     const model::Companion* kind = model::companion_of(record.spec, task.task);
-    if (kind == nullptr) return "rank " + std::to_string(task.task) + " is nobody's";
+    if (kind == nullptr) return "rank " + std::to_string(task.task) + " is of no group";
     const model::Node node = state.cluster.description(task.node);
     const model::MilliCpu cpu = kind->request.cpu.value_or(model::MilliCpu{0});
     if (task.gpu_mask != 0) return "has a GPU";

@@ -24,7 +24,7 @@ std::string policy_line(Rng& rng) {
            maybe(rng, "order", {"", "", "levels", "age"}) +
            maybe(rng, "moves", {"", "", "0", "1"}) + maybe(rng, "priced_moves", {"", "", "no"}) +
            maybe(rng, "gang_reclaim", {"", "", "yes", "no"}) +
-           maybe(rng, "bookings", {"", "", "0", "1"}) +
+           maybe(rng, "backfill_reservations", {"", "", "0", "1"}) +
            maybe(rng, "cheapest_victims", {"", "", "", "yes", "no"}) +
            maybe(rng, "scale_overcommitted", {"", "", "yes", "no"});
 }
@@ -56,7 +56,7 @@ void add_projects(Rng& rng, int gpus, Setting& setting) {
     }
 }
 
-// Tasks of one or two GPUs or a half, no more than `gpus` together where there are so many.
+// Tasks of one or two GPUs or a half, no more than `gpus` together where there are that many.
 std::string size(Rng& rng, const Setting& setting, std::int64_t gpus) {
     const std::int64_t most = std::clamp<std::int64_t>(gpus, 1, 4);
     const char* const larger = setting.contested > 1 ? "2" : "";
@@ -94,7 +94,7 @@ std::string job_line(Rng& rng, const Setting& setting, const std::string& projec
 }
 
 // What is asked and held.
-struct Standing {
+struct Census {
     std::map<std::string, std::int64_t> wanted;  // by project, thousandths of a GPU
     std::vector<const model::JobRecord*> running;
     std::vector<model::JobId> leaving;
@@ -106,8 +106,8 @@ std::string project_of(const lifecycle::State& state, model::JobId job) {
     return name.substr(0, name.find('/'));
 }
 
-Standing standing(const lifecycle::State& state) {
-    Standing found;
+Census standing(const lifecycle::State& state) {
+    Census found;
     for (const auto& [id, record] : state.jobs) {
         std::int64_t& wanted = found.wanted[project_of(state, id)];
         for (const auto& task : record.tasks) wanted += task.gpus().value;
@@ -122,7 +122,7 @@ Standing standing(const lifecycle::State& state) {
 
 // A job that its project's quota has room for.
 std::string owner(Rng& rng, const Setting& setting, std::span<const std::string> projects,
-                  const lifecycle::State& state, Standing& now, int& jobs_made) {
+                  const lifecycle::State& state, Census& now, int& jobs_made) {
     std::vector<std::string> owed;
     const auto left = [&](const std::string& project) {
         const auto id = state.cluster.find_project(project);
@@ -138,7 +138,7 @@ std::string owner(Rng& rng, const Setting& setting, std::span<const std::string>
 
 // A job that goes before one of its project that runs.
 std::string better_one(Rng& rng, const Setting& setting, const lifecycle::State& state,
-                       const Standing& now, int& jobs_made) {
+                       const Census& now, int& jobs_made) {
     if (now.running.empty()) return "";
     const model::JobRecord& record = *now.running[rng.index(now.running.size())];
     if (record.spec.priority >= kPriorityMax) return "";
@@ -182,7 +182,7 @@ std::optional<std::string> contested_event(Rng& rng, const Setting& setting,
                                            std::span<const std::string> projects,
                                            const lifecycle::State& state, Course& course) {
     if (course.has_arrivals && rng.chance(3, 4)) return "decide";
-    Standing now = standing(state);
+    Census now = standing(state);
     if (!now.leaving.empty() && rng.chance(1, 3)) {
         return "left " + scenario::name_of(state, now.leaving[rng.index(now.leaving.size())]);
     }

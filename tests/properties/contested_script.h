@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A random cluster in which GPUs are fought for: borrowers fill it, owners of quota and higher
-// priorities come, so that many decisions pause somebody. In random_script.h's words.
+// priorities come, so that many decisions pause a job. In random_script.h's words.
 #pragma once
 
 #include <optional>

@@ -22,7 +22,7 @@ using cluster::View;
 using model::Plan;
 using model::Rule;
 
-// Sets of victims are tried exhaustively up to so many pieces, by samples beyond.
+// Sets of victims are tried exhaustively up to this many pieces, by samples beyond.
 constexpr std::size_t kPiecesAll = 10;
 constexpr int kSamples = 40;
 constexpr int kOrders = 1000;  // of starts and promises
@@ -84,7 +84,7 @@ class Replay {
                 pool,
                 shares_.size() > pool.index() ? shares_[pool.index()] : RuleShares{},
                 fresh_,
-                honoured_};
+                started_reserved_};
     }
 
     base::PoolId pool_of(const std::vector<model::TaskPlacement>& tasks) const {
@@ -93,7 +93,7 @@ class Replay {
 
     // Promises that ran out are void, ripe ones are kept: all before shares are looked at.
     void start_from_holds(Drops drops) {
-        // Whoever is paused loses an older promise at that very moment or before anything else;
+        // A job that is paused loses an older promise at that very moment or before anything else;
         // the plan does not say which, so how few are paused is not asked then.
         for (const auto& pause : plan_.pauses) {
             is_sequence_known_ &= !cluster_.job(pause.job).reservation.has_value();
@@ -120,7 +120,7 @@ class Replay {
                 report("I6: " + name(start.job) + " starts on a promise it does not have");
                 continue;
             }
-            if (cluster_.job(start.job).active == 0) honoured_.insert(start.job);
+            if (cluster_.job(start.job).active == 0) started_reserved_.insert(start.job);
             cluster_.drop_reservation(start.job);
             cluster_.place(start.job, pool_of(start.tasks), start.tasks);
             winners_.insert(start.job);
@@ -192,7 +192,7 @@ class Replay {
 
     // R13: what is required is kept, what is preferred is left only where there is no room.
     void check_together(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
-        // Who is frozen goes on where its processes are, whatever its node says it stands in now.
+        // Who is frozen goes on where its processes are, whatever domain its node is in now.
         if (job.pinned.node.is_valid()) return;
         const model::TopologyRequest& topology = cluster_.shape(job.shape).topology;
         std::set<base::NodeId> nodes;
@@ -275,7 +275,7 @@ class Replay {
         cluster_.reserve(job.id, pool_of(move.tasks), move.tasks, {}, move.rule);
     }
 
-    // R5: who moves, at which price, and nobody who is not in the way.
+    // R5: who moves, at which price, and only jobs that are in the way.
     void check_moves(const model::Reservation& reservation, base::PoolId pool,
                      const std::vector<model::Pause>& leaving) {
         const Judge judge = this->judge(pool);
@@ -300,7 +300,7 @@ class Replay {
             taken.push_back(std::move(piece));
             cost += pause.cost.unsaved_gpu_ms + pause.cost.restart_gpu_ms;
             planned_waste_[pool] += pause.cost.unsaved_gpu_ms;
-            if (!pause.is_wasteful) report("waste: a move for " + who + " is told apart");
+            if (!pause.is_wasteful) report("waste: a move for " + who + " is marked");
         }
         if (!judge.helps(room, want, taken)) report("R5: " + who + " does not fit");
         for (std::size_t i = 0; i < taken.size(); ++i) {
@@ -320,7 +320,7 @@ class Replay {
 
     void check_eviction(const model::Reservation& reservation, base::PoolId pool,
                         const std::vector<model::Pause>& pauses) {
-        ++stats_.evictions;
+        ++stats_.preemptions;
         const Judge judge = this->judge(pool);
         const Room room = judge.room(View::Coming);
         const Want want = judge.want(cluster_.job(reservation.job), reservation.rule);
@@ -328,14 +328,13 @@ class Replay {
         if (want.tasks != std::ssize(reservation.tasks))
             report("I2: " + who + " is promised a part");
         if (!judge.may_ask(room, want)) report("R6: " + who + " has no right to take back");
-        if (judge.is_delayed(want)) report("R12: somebody is paused for " + who + " too early");
+        if (judge.is_delayed(want)) report("R12: a job is paused for " + who + " too early");
         if (judge.is_out_of_budget(room, want, planned_waste_[pool])) {
-            report("waste: somebody is paused for " + who + " although the budget is spent");
+            report("waste: a job is paused for " + who + " although the budget is spent");
         }
         const bool is_owner = want.rule == Rule::Reclaim && judge.is_owner(room, want);
         for (const model::Pause& pause : pauses) {
-            if (pause.is_wasteful == is_owner)
-                report("waste: a pause for " + who + " is told apart");
+            if (pause.is_wasteful == is_owner) report("waste: a pause for " + who + " is marked");
             if (!is_owner) planned_waste_[pool] += pause.cost.unsaved_gpu_ms;
         }
         const std::vector<JudgedPiece> all = judge.pieces(want);
@@ -352,14 +351,14 @@ class Replay {
         const bool is_cheapest = policy_.cheapest_victims && !judge.goes_by_rank(want);
         if (!is_cheapest || all.size() > kPiecesAll) return;
         ++stats_.sets_tried;
-        // Nobody both gains and loses in one plan.
+        // No project both gains and loses in one plan.
         const auto best = judge.cheapest(left, want, winners_);
         if (best && *best < judge.price(taken, all, judge.comebacks(left, want))) {
             report("I7: " + who + " could start at a cost of " + text_of(*best));
         }
     }
 
-    // The pieces of one pause: the first ones of its job, so many as it has tasks.
+    // The pieces of one pause: the first ones of its job, as many as it has tasks.
     void take(const std::vector<JudgedPiece>& all, const model::Pause& pause,
               std::vector<JudgedPiece>& taken) {
         std::set<int> ranks(pause.tasks.begin(), pause.tasks.end());
@@ -427,7 +426,7 @@ class Replay {
         if (all_ready) check_set_aside(pool, now);
     }
 
-    // What fixed quotas do not use is still there for them when somebody else has gained.
+    // What fixed quotas do not use is still there for them when another has gained.
     void check_set_aside(base::PoolId pool, const Room& now) {
         const auto is_fixed = [&](ProjectId project) {
             return project != cluster::kRoot &&
@@ -466,7 +465,7 @@ class Replay {
         }
     }
 
-    // When nobody is paused, no waiting job may have a legal set of victims. Projects that gain by
+    // When no job is paused, no waiting job may have a legal set of victims. Projects that gain by
     // this plan are left out: a side can come to hold more than its due by that, and then lose
     // more. The next decision is asked about it.
     void check_refusals(base::PoolId pool) {
@@ -482,13 +481,13 @@ class Replay {
                 const Want want = judge.want(job, rule);
                 if (!judge.may_ask(room, want) || judge.is_delayed(want)) continue;
                 if (judge.is_out_of_budget(room, want, 0)) continue;
-                // It needs nobody to leave: what keeps it is a backfill reservation, or I10 finds
+                // It needs no job to leave: what keeps it is a backfill reservation, or I10 finds
                 // it.
                 if (judge.fits(room, want)) continue;
                 ++stats_.refusals_proved;
                 if (!has_legal_set(judge, room, want)) continue;
                 report((judge.is_owner(room, want) ? "I9: " : "R6/R7: ") + name(id) +
-                       " waits although somebody may be paused for it by " +
+                       " waits although a job may be paused for it by " +
                        (rule == Rule::Reclaim ? "reclaim" : "preempt"));
             }
         }
@@ -546,7 +545,7 @@ class Replay {
     std::vector<RuleShares> shares_;  // by pool
     std::map<base::PoolId, std::int64_t> planned_waste_;
     std::vector<Room> before_;  // by pool, ripe promises kept
-    std::set<JobId> fresh_, honoured_;
+    std::set<JobId> fresh_, started_reserved_;
     std::set<JobId> winners_;
     std::set<ProjectId> gained_;
     std::set<std::pair<JobId, JobId>> paused_;  // beneficiary, victim

@@ -6,7 +6,7 @@
 //   I3  quota for work that cannot be paused, limits, what is set aside for fixed quotas
 //   I4  reclaim leaves no sibling worse off than the winner   I6  no pause without a beneficiary
 //   I7  no piece too many, and, where the policy says so, no cheaper set
-//   I9  nobody waits for whom somebody may be paused          I12 service is never lost
+//   I9  no job waits for which another may be paused          I12 service is never lost
 //   I14 nodes that join another pool: node_moves_check.h
 #pragma once
 
@@ -24,10 +24,10 @@ struct DecisionStats {
     std::int64_t starts = 0;
     std::int64_t moves = 0;
     std::int64_t backfill = 0;
-    std::int64_t pausing = 0;            // decisions that pause somebody for another
+    std::int64_t pausing = 0;            // decisions that pause a job for another
     std::int64_t node_moves = 0;         // nodes that joined another pool
-    std::int64_t evictions = 0;          // beneficiaries somebody was paused for
-    std::int64_t sets_tried = 0;         // evictions held against all other sets
+    std::int64_t preemptions = 0;          // beneficiaries for which a job was paused
+    std::int64_t sets_tried = 0;         // preemptions held against all other sets
     std::int64_t refusals_proved = 0;    // waiting jobs for whom no set exists
     std::int64_t crossings = 0;          // gangs that crossed their fair share by reclaim
     std::int64_t cycles = 0;             // lives that never came to rest, of those that may

@@ -4,7 +4,7 @@
 // states, rights and priorities from small sets, under both profiles. Each is decided, held
 // against decision_check.h, which tries every set of victims by the rules' text, carried out and
 // decided again until nothing more is to be done.
-//   exhaustive [PART OF]    all, or one of so many parts of them, by its number from 0
+//   exhaustive [PART OF]    all, or one of OF parts of them, by its number from 0
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -204,7 +204,7 @@ class Exhaustion {
         }
         std::cout << "part " << slice_.part << " of " << slice_.of << " of " << cases_ << " cases, "
                   << stats_.decisions << " decisions, " << stats_.starts << " starts, "
-                  << stats_.evictions << " evictions (" << stats_.sets_tried
+                  << stats_.preemptions << " preemptions (" << stats_.sets_tried
                   << " against all other sets), " << stats_.refusals_proved << " refusals proved, "
                   << cycles_ << " cycles without a minimum run, " << failed_ << " cases failed\n";
         return failed_ == 0 ? 0 : 1;

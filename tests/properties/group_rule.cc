@@ -38,7 +38,7 @@ class Trials {
            const DomainOf& domain_of)
         : groups_(groups), job_(job), slots_(slots), domain_of_(domain_of) {}
 
-    // Whether so many tasks of each group can be placed.
+    // Whether this many tasks of each group can be placed.
     bool fit(const std::vector<int>& tasks) {
         placings_.clear();
         return fit_from(0, tasks);

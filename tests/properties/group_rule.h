@@ -29,7 +29,7 @@ std::vector<int> running_in(const std::vector<model::TaskGroup>& groups, const c
 // Tasks below the minimum, group by group.
 int lacking(const std::vector<model::TaskGroup>& groups, const cluster::Job& job);
 
-// Whether the job's next tasks fit beside those that run, where each node takes so many: of every
+// Whether the job's next tasks fit beside those that run, where each node takes this many: of every
 // group what it lacks, or else one more of any group below its maximum.
 bool groups_fit(const cluster::Cluster& cluster, const cluster::Job& job,
                 const std::map<base::NodeId, std::int64_t>& slots, const DomainOf& domain_of);

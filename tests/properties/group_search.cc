@@ -3,7 +3,7 @@
 // Are groups placed whenever they can be? Plays random machine rooms:
 //   group_search [--seeds N]
 // On each a gang of up to five groups is held against a search over all ways to give them domains:
-// it starts exactly when there is one, and then every group stands in one domain of its level.
+// it starts exactly when there is one, and then every group is in one domain of its level.
 #include <charconv>
 #include <iostream>
 #include <set>

@@ -52,14 +52,14 @@ void leave(Room& room, const model::TaskRequest& request, const model::TaskPlace
 
 Judge::Judge(const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
              base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh,
-             const std::set<JobId>& honoured)
+             const std::set<JobId>& started_reserved)
     : cluster_(cluster),
       policy_(policy),
       now_(now),
       pool_(pool),
       shares_(std::move(shares)),
       fresh_(fresh),
-      honoured_(honoured) {
+      started_reserved_(started_reserved) {
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
         given_.push_back(given_memory(cluster.description(id)));
@@ -175,7 +175,7 @@ std::int64_t capacity_of(const cluster::HostUse& use) {
 
 }  // namespace
 
-// Coming: what nobody uses or was promised. Idle: of that, what nobody is still leaving either;
+// Coming: what is neither used nor reserved. Idle: of that, what is not being left either;
 // what is promised and still being left counts once.
 Room Judge::room(cluster::View view) const {
     Room room;
@@ -454,7 +454,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
                 : is_own)
             continue;
         const bool keeps_core = is_protected(want, job);
-        const bool is_kept = honoured_.contains(id) && is_bound(want) &&
+        const bool is_kept = started_reserved_.contains(id) && is_bound(want) &&
                              is_young(job, model::Rule::Preempt, job.project);
         std::map<int, model::TaskPlacement> running;
         for (const auto& task : job.placed) {

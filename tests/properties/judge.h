@@ -81,11 +81,11 @@ struct Room {
 class Judge {
   public:
     // `cluster` is read whenever a question is asked. `fresh` are jobs that the decision in
-    // question starts itself: they have nothing to lose. `honoured` it starts as was promised
-    // before: their minimum run begins.
+    // question starts itself: they have nothing to lose. `started_reserved` it starts as was
+    // promised before: their minimum run begins.
     Judge(const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
           base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh,
-          const std::set<JobId>& honoured);
+          const std::set<JobId>& started_reserved);
 
     Want want(const cluster::Job& job, model::Rule rule) const;
     Room room(cluster::View view) const;
@@ -112,7 +112,7 @@ class Judge {
     // Whether rule R12 still keeps anybody from being paused for it.
     bool is_delayed(const Want& want) const;
     // Whether the day's waste budget, less what the decision has planned, keeps it from being
-    // paused for, as nobody's owner.
+    // paused for, as no owner.
     bool is_out_of_budget(const Room& room, const Want& want, std::int64_t planned) const;
     // R6's entry; R7 has none.
     bool may_ask(const Room& room, const Want& want) const;
@@ -172,7 +172,7 @@ class Judge {
     base::PoolId pool_;
     RuleShares shares_;
     const std::set<JobId>& fresh_;
-    const std::set<JobId>& honoured_;
+    const std::set<JobId>& started_reserved_;
     std::vector<std::int64_t> given_;  // memory of a GPU, by node
 };
 

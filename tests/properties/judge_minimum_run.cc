@@ -14,7 +14,7 @@ bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
     if (fresh_.contains(victim.id)) return false;
     // By rank others were paused for it a moment ago, or only what is stated counts.
     const bool by_rank = goes_by_rank(want);
-    if (by_rank && honoured_.contains(victim.id)) {
+    if (by_rank && started_reserved_.contains(victim.id)) {
         return is_young(victim, want.rule, want.job->project);
     }
     return is_bound(want) && is_young(victim, want.rule, want.job->project, by_rank);
@@ -53,7 +53,7 @@ bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by,
         if (!preempts && std::ranges::find(asking, own[level]) == asking.end()) break;
     }
     if (job.min_run >= model::Duration{0}) minimum = job.min_run;
-    return (honoured_.contains(job.id) ? now_ : job.last_start) + minimum > now_;
+    return (started_reserved_.contains(job.id) ? now_ : job.last_start) + minimum > now_;
 }
 
 }  // namespace berth::proof

@@ -2,7 +2,7 @@
 //
 // May these nodes join other pools now? Held against the rules of model::Pool alone:
 //   only what is empty moves, where its labels say or in the place of one that is not ready
-//   who takes a place is ready, like the other, and stands in the pool that has the spares
+//   the node that takes a place is ready, like the other, and in the pool that has the spares
 //   a decision that moves nodes does nothing else, and is made again at once
 #pragma once
 

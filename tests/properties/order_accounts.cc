@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is every number true that is told of the order of jobs (scheduling/explain/order_account.h,
+// Is every number true that is shown of the order of jobs (scheduling/explain/order_account.h,
 // receipts of pauses, how right the predictor was)?
 //   order_accounts [--first SEED] [--seeds N]
 // A random log (random_log.h) is folded. At each pause, at each end and in the state that it leads
-// to every number told is recomputed from the state as data: costs by order_recomputed.h, places
+// to every number shown is recomputed from the state as data: costs by order_recomputed.h, places
 // and prices from the lists of jobs. The bound of each wait is held in what-if: time passes on a
 // copy in which nothing else happens. Whom a job would have preempted is held against a decision
 // and against the verdict on the same cluster.
@@ -120,19 +120,19 @@ class Audit {
     }
 
   private:
-    template <typename Told, typename Wanted>
-    void expect(const std::string& what, const Told& told, const Wanted& wanted) {
+    template <typename Shown, typename Wanted>
+    void expect(const std::string& what, const Shown& shown, const Wanted& wanted) {
         ++met[what];
-        if (told == wanted) return;
+        if (shown == wanted) return;
         found_.push_back("event " + std::to_string(state_.sequence) + ", " + whose_ + ": " + what +
-                         " told " + std::to_string(told) + ", recomputed " +
+                         " shown " + std::to_string(shown) + ", recomputed " +
                          std::to_string(wanted));
     }
-    void expect_near(const std::string& what, double told, double wanted) {
+    void expect_near(const std::string& what, double shown, double wanted) {
         ++met[what];
-        if (std::abs(told - wanted) <= 0.02 * wanted + 1000) return;
+        if (std::abs(shown - wanted) <= 0.02 * wanted + 1000) return;
         found_.push_back("event " + std::to_string(state_.sequence) + ", " + whose_ + ": " + what +
-                         " told " + std::to_string(told) + ", recomputed " +
+                         " shown " + std::to_string(shown) + ", recomputed " +
                          std::to_string(wanted));
     }
 
@@ -141,52 +141,52 @@ class Audit {
         rules_ = rules_of(ledger_, record.spec.project);
         const Job& job = state_.cluster.job(record.id);
         const model::TimePoint now = state_.cluster.ranks().now;
-        const OrderAccount told = scheduling::order_account(state_.cluster, policy_, now, record);
-        expect("ranked", told.is_ranked, job.preemptible);
+        const OrderAccount shown = scheduling::order_account(state_.cluster, policy_, now, record);
+        expect("ranked", shown.is_ranked, job.preemptible);
         if (job.preemptible) {
-            expect("order", static_cast<int>(told.by), static_cast<int>(rules_.by));
-            expect("stage", told.stage, stage_of(state_, ledger_, job));
-            expect("turn", static_cast<int>(told.turn),
+            expect("order", static_cast<int>(shown.by), static_cast<int>(rules_.by));
+            expect("stage", shown.stage, stage_of(state_, ledger_, job));
+            expect("turn", static_cast<int>(shown.turn),
                    static_cast<int>(turn_of(ledger_, record.spec.project, job.id)));
-            check_cost(told, record);
-            check_changes(told, job.id);
+            check_cost(shown, record);
+            check_changes(shown, job.id);
         }
-        if (job.placed.empty() && job.is_waiting()) check_place(told, job);
-        check_bound(told, job, record);
+        if (job.placed.empty() && job.is_waiting()) check_place(shown, job);
+        check_bound(shown, job, record);
     }
 
-    void check_cost(const OrderAccount& told, const model::JobRecord& record) {
+    void check_cost(const OrderAccount& shown, const model::JobRecord& record) {
         const bool is_learned = rules_.by == JobOrder::Learned;
-        expect("cost known", told.cost_gpu_ms.has_value(), is_learned);
-        if (!told.cost_gpu_ms) return;
+        expect("cost known", shown.cost_gpu_ms.has_value(), is_learned);
+        if (!shown.cost_gpu_ms) return;
         const model::RankLedger* rank = proof::find_rank(ledger_, record.id);
         const proof::RecomputedOrder own = proof::recompute(ledger_, *rank);
-        expect("cost counts", told.cost_counts, own.has_belief);
-        if (own.has_belief) expect("cost kept", *told.cost_gpu_ms, rank->cost);
+        expect("cost counts", shown.cost_counts, own.has_belief);
+        if (own.has_belief) expect("cost kept", *shown.cost_gpu_ms, rank->cost);
         expect_near(own.has_belief ? "cost" : "cost of a new job",
-                    static_cast<double>(*told.cost_gpu_ms), own.cost);
-        check_evidence(told.evidence, own, record);
+                    static_cast<double>(*shown.cost_gpu_ms), own.cost);
+        check_evidence(shown.evidence, own, record);
     }
 
-    void check_evidence(const model::OrderEvidence& told, const proof::RecomputedOrder& own,
+    void check_evidence(const model::OrderEvidence& shown, const proof::RecomputedOrder& own,
                         const model::JobRecord& record) {
         const double most = *std::ranges::max_element(own.believed);
         const auto believed = [&](std::size_t group) { return own.believed[group] >= most - 1e-3; };
-        switch (told.of) {
-            case EvidenceOf::None: return expect("no evidence", told.jobs, own.learned_of_all);
+        switch (shown.from) {
+            case EvidenceOf::None: return expect("no evidence", shown.jobs, own.learned_of_all);
             case EvidenceOf::All:
                 expect("by all", believed(0) || own.learned_of_width == 0, true);
-                return expect("jobs in all", told.jobs, own.learned_of_all);
+                return expect("jobs in all", shown.jobs, own.learned_of_all);
             case EvidenceOf::Width:
                 expect("by width", believed(1), true);
-                return expect("jobs of its width", told.jobs, own.learned_of_width);
+                return expect("jobs of its width", shown.jobs, own.learned_of_width);
             default: break;
         }
         const auto likeness =
-            static_cast<std::size_t>(told.of) - static_cast<std::size_t>(EvidenceOf::User);
+            static_cast<std::size_t>(shown.from) - static_cast<std::size_t>(EvidenceOf::User);
         expect("by kin", believed(2 + likeness), true);
         const auto is_within = [&](model::Duration apart) {
-            return told.reach == model::Duration{0} || apart <= told.reach;
+            return shown.reach == model::Duration{0} || apart <= shown.reach;
         };
         std::int64_t jobs = 0, unfinished = 0;
         for (std::size_t at = 0; at < own.apart[likeness].size(); ++at) {
@@ -194,30 +194,30 @@ class Audit {
             ++jobs;
             if (!own.has_ended[likeness][at]) ++unfinished;
         }
-        expect("jobs alike", told.jobs, jobs);
-        expect("jobs alike that live", told.unfinished, unfinished);
+        expect("jobs alike", shown.jobs, jobs);
+        expect("jobs alike that live", shown.unfinished, unfinished);
         if (unfinished == jobs) ++met["no job alike has ended"];
         // random_log.h names all jobs so.
-        const std::string key = told.of == EvidenceOf::User   ? record.user
-                                : told.of == EvidenceOf::Name ? record.user + " named train-#"
-                                                              : "python train.py";
-        expect("key", told.key == key, true);
+        const std::string key = shown.from == EvidenceOf::User   ? record.user
+                                : shown.from == EvidenceOf::Name ? record.user + " named train-#"
+                                                                 : "python train.py";
+        expect("key", shown.key == key, true);
     }
 
-    void check_changes(const OrderAccount& told, model::JobId job) {
+    void check_changes(const OrderAccount& shown, model::JobId job) {
         const model::RankLedger* rank = proof::find_rank(ledger_, job);
-        expect("at most five changes", told.changes.size() <= 5, true);
+        expect("at most five changes", shown.changes.size() <= 5, true);
         const bool has_stages = rules_.by != JobOrder::Age;
-        expect("changes", told.changes.size(), has_stages ? rank->stages.size() : 0);
-        expect("stage now", told.changes.empty() ? 0 : told.changes.back().stage, told.stage);
-        for (std::size_t at = 1; at < told.changes.size(); ++at) {
-            const auto &before = told.changes[at - 1], &after = told.changes[at];
+        expect("changes", shown.changes.size(), has_stages ? rank->stages.size() : 0);
+        expect("stage now", shown.changes.empty() ? 0 : shown.changes.back().stage, shown.stage);
+        for (std::size_t at = 1; at < shown.changes.size(); ++at) {
+            const auto &before = shown.changes[at - 1], &after = shown.changes[at];
             expect("changes in order", before.time <= after.time, true);
             expect("changes differ", before.stage != after.stage, true);
         }
     }
 
-    void check_place(const OrderAccount& told, const Job& job) {
+    void check_place(const OrderAccount& shown, const Job& job) {
         const base::PoolId pool = state_.cluster.pools_of(job).front();
         int waiting = 0, ahead = 0, before = 0, higher = 0;
         std::int64_t held = 0;
@@ -249,12 +249,12 @@ class Audit {
             if (is_candidate && (last == nullptr || last_key(*last) < last_key(other)))
                 last = &other;
         }
-        expect("waiting", told.waiting, waiting);
-        expect("position", told.position, ahead + 1);
-        expect("higher priority", told.jobs_of_higher_priority, higher);
+        expect("waiting", shown.waiting, waiting);
+        expect("position", shown.position, ahead + 1);
+        expect("higher priority", shown.jobs_of_higher_priority, higher);
         if (higher > 0) ++met["behind a higher priority"];
-        expect("jobs before", told.jobs_before, before);
-        expect("GPUs before", told.gpus_before.value, held);
+        expect("jobs before", shown.jobs_before, before);
+        expect("GPUs before", shown.gpus_before.value, held);
         std::int64_t capacity = 0;
         for (std::size_t i = 0; i < state_.cluster.nodes().size(); ++i) {
             const auto& node = state_.cluster.nodes()[i];
@@ -262,43 +262,43 @@ class Audit {
             if (node.pool != pool || !node.is_ready) continue;
             capacity += 1000 * std::max(said.gpus - said.others.gpus, 0);
         }
-        expect("capacity", told.capacity.value, capacity);
-        if (job.preemptible) check_price(told, job, last);
+        expect("capacity", shown.capacity.value, capacity);
+        if (job.preemptible) check_price(shown, job, last);
     }
 
-    void check_price(const OrderAccount& told, const Job& job, const Job* last) {
+    void check_price(const OrderAccount& shown, const Job& job, const Job* last) {
         const bool has_price =
             rules_.by != JobOrder::Age && last != nullptr && last->priority <= job.priority;
-        expect("price", told.price.has_value(), has_price);
-        if (!told.price) return;
-        check_held_back(told, job, *last);
-        check_spent_budget(told, job);
+        expect("price", shown.price.has_value(), has_price);
+        if (!shown.price) return;
+        check_held_back(shown, job, *last);
+        check_spent_budget(shown, job);
         // Whom the search for victims takes need not be the last one.
-        const bool is_found = told.price->held_back_by == HeldBackBy::Nothing ||
-                              told.price->held_back_by == HeldBackBy::MinimumRun;
-        if (!is_found) expect("candidate", told.price->candidate.value, last->id.value);
-        last = &state_.cluster.job(told.price->candidate);
+        const bool is_found = shown.price->held_back_by == HeldBackBy::Nothing ||
+                              shown.price->held_back_by == HeldBackBy::MinimumRun;
+        if (!is_found) expect("candidate", shown.price->candidate.value, last->id.value);
+        last = &state_.cluster.job(shown.price->candidate);
         const bool may_be_candidate =
             last->project == job.project && last->preemptible && last->active > 0;
         expect("candidate runs", may_be_candidate, true);
         const model::TimePoint now = state_.cluster.ranks().now;
-        expect("loss", told.price->loses_gpu_ms,
+        expect("loss", shown.price->loses_gpu_ms,
                gpu_ms(held_milli(*last), now - last->last_saved) +
                    gpu_ms(held_milli(*last), last->restart_cost));
-        expect("stage of the candidate", told.price->stage, stage_of(state_, ledger_, *last));
-        expect("behind", told.price->is_behind, order_of_running(job) < order_of_running(*last));
-        expect("lower priority", told.price->is_of_lower_priority, last->priority < job.priority);
+        expect("stage of the candidate", shown.price->stage, stage_of(state_, ledger_, *last));
+        expect("behind", shown.price->is_behind, order_of_running(job) < order_of_running(*last));
+        expect("lower priority", shown.price->is_of_lower_priority, last->priority < job.priority);
         // A running job counts as some stages before its own, on stage 1 at the least.
-        const int own = told.turn == Turn::Granted ? 0 : told.stage;
+        const int own = shown.turn == Turn::Granted ? 0 : shown.stage;
         const int ahead = rules_.by == JobOrder::Learned ? rules_.hysteresis : 0;
         int from = 1;
         while (std::max(from - ahead, 1) <= own) ++from;
-        expect("preempted from", told.price->preempted_from, from);
+        expect("preempted from", shown.price->preempted_from, from);
     }
 
     // The line "preempts" and the sentence of the verdict speak of one cluster.
-    void check_held_back(const OrderAccount& told, const Job& job, const Job& last) {
-        const model::OrderPrice& price = *told.price;
+    void check_held_back(const OrderAccount& shown, const Job& job, const Job& last) {
+        const model::OrderPrice& price = *shown.price;
         const model::TimePoint now = state_.cluster.ranks().now;
         const bool is_behind = order_of_running(job) < order_of_running(last);
         expect("held back by order", price.held_back_by == HeldBackBy::Order, !is_behind);
@@ -316,7 +316,7 @@ class Audit {
         const model::Verdict verdict =
             scheduling::explain(state_.cluster, policy_, {}, now, job.id);
         if (verdict.reason != model::Reason::PoolFull) return;
-        expect("nobody may be paused", price.held_back_by != HeldBackBy::Nothing, true);
+        expect("no job may be paused", price.held_back_by != HeldBackBy::Nothing, true);
         // The verdict may be about another of several pools.
         const bool is_of_one_pool = state_.cluster.pools_of(job).size() == 1;
         if (is_behind && is_of_one_pool && verdict.cause == model::Cause::WasteBudgetSpent) {
@@ -325,24 +325,24 @@ class Audit {
     }
 
     // With nothing left of the budget it says so of all that the order would let preempt.
-    void check_spent_budget(const OrderAccount& told, const Job& job) {
+    void check_spent_budget(const OrderAccount& shown, const Job& job) {
         model::Policy spent = policy_;
         spent.waste_budget = 0;
         const OrderAccount then = scheduling::order_account(
             state_.cluster, spent, state_.cluster.ranks().now, state_.jobs.at(job.id));
-        const bool is_by_order = told.price->held_back_by == HeldBackBy::Order;
+        const bool is_by_order = shown.price->held_back_by == HeldBackBy::Order;
         const HeldBackBy wanted = is_by_order ? HeldBackBy::Order : HeldBackBy::WasteBudget;
         expect("spent budget", then.price->held_back_by == wanted, true);
     }
 
-    void check_bound(const OrderAccount& told, const Job& job, const model::JobRecord& record) {
+    void check_bound(const OrderAccount& shown, const Job& job, const model::JobRecord& record) {
         const int patience = rules_.patience;
         const bool waits = job.placed.empty() && job.is_waiting();
-        const bool has_bound = waits && job.preemptible && told.turn == Turn::NotDue &&
+        const bool has_bound = waits && job.preemptible && shown.turn == Turn::NotDue &&
                                rules_.by != JobOrder::Age && patience > 0 &&
-                               told.jobs_of_higher_priority == 0;
-        expect("bound", told.due.has_value(), has_bound);
-        if (!told.due) return;
+                               shown.jobs_of_higher_priority == 0;
+        expect("bound", shown.due.has_value(), has_bound);
+        if (!shown.due) return;
         const model::RankLedger* rank = proof::find_rank(ledger_, job.id);
         const base::PoolId pool = state_.cluster.pools_of(job).front();
         const std::int64_t width = std::max<std::int64_t>(
@@ -352,8 +352,8 @@ class Audit {
         const model::Duration ran = model::Duration{job.attained.gpu_ms * 1000 / width} - restarts;
         const model::Duration least = std::chrono::minutes(10);
         const model::TimePoint due = job.waiting_since + std::max(ran, least) * patience;
-        expect("due", base::to_ms(*told.due), base::to_ms(due));
-        hold_bound(job.id, record.spec.project, *told.due);
+        expect("due", base::to_ms(*shown.due), base::to_ms(due));
+        hold_bound(job.id, record.spec.project, *shown.due);
     }
 
     // In a copy in which nothing else happens.
@@ -366,7 +366,7 @@ class Audit {
         const Turn before = turn_of(cluster::order_ledger(copy), project, id);
         cluster::keep_ranks(copy, due);
         const Turn turn = turn_of(cluster::order_ledger(copy), project, id);
-        expect("due when told", turn != Turn::NotDue, true);
+        expect("due when shown", turn != Turn::NotDue, true);
         if (before == Turn::NotDue && turn != Turn::NotDue) ++met["due by its wait"];
         if (turn != Turn::Granted) return;
         // It goes before all of its priority but those that have hardly run, or whose turn it is.
@@ -387,26 +387,26 @@ class Audit {
 
     void look_at(const model::CrowdLedger& crowd) {
         whose_ = "project " + crowd.project;
-        const auto told =
+        const auto shown =
             cluster::order_accuracy(state_.cluster, state_.cluster.find_project(crowd.project));
-        expect("accuracy", told.has_value(), !crowd.told.empty());
-        if (!told) return;
+        expect("accuracy", shown.has_value(), !crowd.estimate.empty());
+        if (!shown) return;
         std::vector<double> parts;
-        for (std::size_t at = 0; at < crowd.told.size(); ++at) {
-            parts.push_back(1000 * static_cast<double>(crowd.told[at]) /
+        for (std::size_t at = 0; at < crowd.estimate.size(); ++at) {
+            parts.push_back(1000 * static_cast<double>(crowd.estimate[at]) /
                             static_cast<double>(crowd.taken[at]));
         }
         std::ranges::sort(parts);
-        // The least that at least so many percent do not exceed.
+        // The least that at least this many percent do not exceed.
         const auto least = [&](double part) {
             std::size_t at = 0;
             while (static_cast<double>(at + 1) < part * static_cast<double>(parts.size()) - 1e-9)
                 ++at;
             return static_cast<std::int64_t>(std::floor(parts[at] + 1e-6));
         };
-        expect("jobs told of", told->jobs, static_cast<int>(parts.size()));
-        expect("median", told->median_thousandths, least(0.5));
-        expect("p90", told->p90_thousandths, least(0.9));
+        expect("jobs shown of", shown->jobs, static_cast<int>(parts.size()));
+        expect("median", shown->median_thousandths, least(0.5));
+        expect("p90", shown->p90_thousandths, least(0.9));
     }
 
     lifecycle::State& state_;
@@ -471,15 +471,15 @@ class Reader {
     void read_end(const model::Event& event, const model::JobFinished& finished) {
         const model::OrderLedger before = cluster::order_ledger(state.cluster);
         const model::RankLedger* rank = proof::find_rank(before, finished.job);
-        const std::int64_t told = rank == nullptr ? 0 : rank->told;
+        const std::int64_t estimate = rank == nullptr ? 0 : rank->estimate;
         const std::string project = state.jobs.at(finished.job).spec.project;
         const auto ended = lifecycle::apply(state, event);
-        if (told == 0) return;
+        if (estimate == 0) return;
         const model::OrderLedger after = cluster::order_ledger(state.cluster);
         const model::CrowdLedger* crowd = crowd_of(after, project);
         const bool is_noted =
-            crowd != nullptr && !crowd->told.empty() && crowd->told.back() == told;
-        check(is_noted, "told is noted at the end", event);
+            crowd != nullptr && !crowd->estimate.empty() && crowd->estimate.back() == estimate;
+        check(is_noted, "shown is noted at the end", event);
         if (is_noted && !finished.ended)
             check(crowd->taken.back() == ended->attained_gpu_ms, "taken is noted at the end",
                   event);
@@ -515,7 +515,7 @@ bool all_met() {
                              "taken is noted at the end",
                              "GPUs before",
                              "no evidence",
-                             "nobody may be paused",
+                             "no job may be paused",
                              "spent budget",
                              "held back by 0",
                              "held back by 1",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What should be told of a job's expected cost? Worked out anew from what the order remembers
+// What should be reported of a job's expected cost? Worked out anew from what the order remembers
 // (model/answer/order_ledger.h), in floating point, from the rules in src/ordering and by none of
 // its code.
 #pragma once

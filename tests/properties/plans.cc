@@ -5,8 +5,8 @@
 //   plans [--first SEED] [--seeds N] [--words] [--to FILE] [SCENARIO_OR_FOLDER...]
 //   plans --against FILE [--verdicts]
 // A line for each life has a hash of all its plans and wake-ups and one of its verdicts; --words
-// adds the life itself (told_life.h). Against a file with words the first decision that differs is
-// told as both made it; verdicts are compared only on demand.
+// adds the life itself (recorded_life.h). Against a file with words the first decision that differs
+// is recorded as both made it; verdicts are compared only on demand.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "told_life.h"
+#include "recorded_life.h"
 
 namespace {
 
@@ -54,7 +54,7 @@ std::string hex(std::uint64_t number) {
     return text.str();
 }
 
-Written written(const std::string& name, const std::vector<proof::Told>& life) {
+Written written(const std::string& name, const std::vector<proof::Step>& life) {
     std::uint64_t plans = base::kHashOfNothing;
     std::uint64_t verdicts = base::kHashOfNothing;
     Written life_written{name, {}, {}, {}};
@@ -62,10 +62,10 @@ Written written(const std::string& name, const std::vector<proof::Told>& life) {
         hash = base::hash("\n", base::hash(line, hash));
         life_written.words.push_back(line);
     };
-    for (const proof::Told& told : life) {
-        add(plans, told.line);
-        for (const std::string& line : told.plan) add(plans, line);
-        for (const std::string& line : told.verdicts) add(verdicts, line);
+    for (const proof::Step& step : life) {
+        add(plans, step.line);
+        for (const std::string& line : step.plan) add(plans, line);
+        for (const std::string& line : step.verdicts) add(verdicts, line);
     }
     life_written.plans = hex(plans);
     life_written.verdicts = hex(verdicts);

@@ -5,8 +5,8 @@
 //              [--failing-at-most N] [SCENARIO_OR_FOLDER...]
 // Every decision of every life, and of every scenario named, is held against decision_check.h. A
 // failing seed is printed as a scenario that leads to the finding; kept under tests/scenarios it
-// becomes a test of its own. In --contested lives GPUs are fought for (contested_script.h); so many
-// of a hundred decisions have to pause somebody, or the lives prove too little about that.
+// becomes a test of its own. In --contested lives GPUs are fought for (contested_script.h); this
+// many of a hundred decisions have to pause a job, or the lives prove too little about that.
 #include <algorithm>
 #include <charconv>
 #include <csignal>
@@ -188,8 +188,8 @@ class Life {
         }
     }
 
-    // Whoever crossed its fair share by reclaim is not paused, on unchanged input, for those who
-    // lost by it.
+    // A project that crossed its fair share by reclaim is not paused, on unchanged input, for those
+    // who lost by it.
     void check_paused_back(const lifecycle::State& before, const model::Plan& plan) {
         const cluster::Cluster& cluster = before.cluster;
         for (const model::Pause& pause : plan.pauses) {
@@ -241,7 +241,7 @@ class Life {
         if (play("plan") != permuted) report("I11: the order of the input changes the plan");
     }
 
-    // I5: whoever was asked to leave leaves, and after a few rounds nothing more is decided.
+    // I5: a job that was asked to leave leaves, and after a few rounds nothing more is decided.
     void settle() {
         crossed_.clear();
         for (int round = 1; round <= kRoundsMax && found_.empty(); ++round) {
@@ -283,7 +283,7 @@ class Life {
     std::map<model::JobId, std::set<base::ProjectId>> crossed_;  // on this input; who lost
 };
 
-// When the core itself aborts, the life that led there is still told.
+// When the core itself aborts, the life that led there is still written.
 const Life* g_living = nullptr;
 
 extern "C" void tell_the_life(int) {
@@ -369,7 +369,7 @@ class Run {
         print();
         const auto least = static_cast<std::int64_t>(options_.pausing_at_least);
         const bool pauses_enough = 100 * stats_.pausing >= least * stats_.decisions;
-        if (!pauses_enough) std::cout << "fewer than " << least << " % pause somebody\n";
+        if (!pauses_enough) std::cout << "fewer than " << least << " % pause a job\n";
         return std::cmp_less_equal(failed_, options_.failing_at_most) && pauses_enough;
     }
 
@@ -391,10 +391,10 @@ class Run {
     void print() const {
         for (const auto& [kind, count] : kinds_) std::cout << kind << ' ' << count << '\n';
         std::cout << options_.seeds << " seeds, " << files_ << " scenarios, " << stats_.decisions
-                  << " decisions, " << stats_.pausing << " of them pause somebody, "
-                  << stats_.starts << " starts, " << stats_.moves << " moves, " << stats_.backfill
-                  << " bookings, " << stats_.node_moves << " nodes to other pools, "
-                  << stats_.evictions << " evictions (" << stats_.sets_tried
+                  << " decisions, " << stats_.pausing << " of them pause a job, " << stats_.starts
+                  << " starts, " << stats_.moves << " moves, " << stats_.backfill
+                  << " backfill reservations, " << stats_.node_moves << " nodes to other pools, "
+                  << stats_.preemptions << " preemptions (" << stats_.sets_tried
                   << " against all other sets), " << stats_.refusals_proved << " refusals proved, "
                   << stats_.crossings << " shares crossed, " << stats_.cycles
                   << " cycles without a minimum run, " << failed_ << " failed\n";

@@ -84,7 +84,7 @@ void RandomLog::let_time_pass() {
 
 void RandomLog::note(model::EventBody body) {
     if (!lifecycle::check(state_, body)) return;
-    const model::Event event{state_.sequence + 1, now_, "somebody", std::move(body)};
+    const model::Event event{state_.sequence + 1, now_, "a user", std::move(body)};
     lifecycle::apply(state_, event);
     listener_(event);
 }

@@ -18,7 +18,7 @@ model::Policy policy_of(const lifecycle::State& state);
 
 class RandomLog {
   public:
-    // Is told each event after it was folded.
+    // Gets each event after it was folded.
     using Listener = std::function<void(const model::Event&)>;
 
     RandomLog(std::uint64_t seed, Listener listener);

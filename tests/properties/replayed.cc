@@ -85,7 +85,7 @@ class Restless {
     base::Rng rng_;
 };
 
-std::string told(const lifecycle::State& state, model::JobId id) {
+std::string described(const lifecycle::State& state, model::JobId id) {
     const cluster::Job* job = state.cluster.find_job(id);
     if (job == nullptr) return "no such job";
     const auto change = job->attained.change;
@@ -104,8 +104,8 @@ std::vector<std::string> difference(const lifecycle::State& one, const lifecycle
             continue;
         }
         found.push_back("event " + std::to_string(one.sequence) + ", job " +
-                        std::to_string(id.value) + ": " + told(one, id) + "; " + who + " has " +
-                        told(other, id));
+                        std::to_string(id.value) + ": " + described(one, id) + "; " + who +
+                        " has " + described(other, id));
     }
     return found;
 }
@@ -136,7 +136,7 @@ class Met {
                                  "grants by fair ends",
                                  "ranks by kin",
                                  "changes of stage noted",
-                                 "told and ended",
+                                 "estimated and ended",
                                  "restarts",
                                  "restarts amid a job's restart"}) {
             counts_[what] = 0;
@@ -161,7 +161,7 @@ class Met {
             add("grants by fair ends", one.fair.grants);
             add("own rules", one.rules ? 1 : 0);
             add("own last stage", one.last_stage ? 1 : 0);
-            add("told and ended", std::ssize(one.told));
+            add("estimated and ended", std::ssize(one.estimate));
         }
         for (const model::RankLedger& one : ledger.jobs) {
             if (!one.courses.empty()) add("ranks by kin");

@@ -24,9 +24,9 @@ using Amounts = model::Resources;
 
 // Of each resource that the node says.
 Amounts left_by_others(const model::Node& node);
-// What so many tasks take comes back; negative: is taken.
+// What this many tasks take comes back; negative: is taken.
 void give_back(Amounts& left, const model::TaskRequest& request, std::int64_t tasks);
-// Whether so many tasks more have what they ask for.
+// Whether this many tasks more have what they ask for.
 bool has_enough(const Amounts& left, const model::TaskRequest& request, std::int64_t tasks);
 
 // What is free of the GPUs of a node beside those owed to others, which are whole ones. As long as

@@ -192,7 +192,7 @@ class Division {
         }
     }
 
-    // One round; whether somebody needed less than was offered.
+    // One round; whether a project needed less than was offered.
     bool offer(std::vector<Sibling>& group, std::int64_t& rest) {
         Wide all = 0;
         for (const Sibling& one : group) all += claim(one.project).rights.weight;

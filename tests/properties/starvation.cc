@@ -93,7 +93,7 @@ class Life {
 
     model::JobId submit_gang() {
         model::JobSpec gang = spec("a");
-        // Who shares the cluster can count on his share of it, not on more.
+        // Who shares the cluster can count on its share of it, not on more.
         if (nodes_ * gpus_ < 4) has_other_project_ = false;
         const int most = has_other_project_ ? nodes_ * gpus_ / 2 : nodes_ * gpus_;
         gang.request.gpus = rng_.chance(1, 2) && gpus_ <= most ? gpus_ : 1;

@@ -379,7 +379,7 @@ class Proof {
             verdict.reason != model::Reason::WaitingForPause;
         if (!is_about_fit || job.active > 0) return;
         counts_.never += is_never;
-        // While nodes are on their way to other pools that a job never fits is told late.
+        // While nodes are on their way to other pools that a job never fits is reported late.
         if (!is_never && !cluster.membership().misplaced.empty()) return;
         if (is_never == could_ever_run(cluster, job)) {
             found_.push_back(who + ": it could " + (is_never ? "" : "never ") + "run");

@@ -64,7 +64,7 @@ std::string read(const fs::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// A case without a word of why it is there teaches nobody.
+// A case without a word of why it is there teaches nothing.
 bool opens_with_comment(const std::string& text) { return text.starts_with("# "); }
 
 bool passes(const fs::path& file, const std::string& text, bool update) {

@@ -34,7 +34,7 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-std::string told(const Steps& steps, std::size_t at) {
+std::string words_of(const Steps& steps, std::size_t at) {
     if (at >= steps.size()) return "nothing";
     constexpr const char* kWords[] = {"leaves", "ends", "starts"};
     return "job " + std::to_string(steps[at].job) + " " +
@@ -247,8 +247,8 @@ TEST_CASE("a replay starts, pauses and ends what a server does, at the same mome
             const bool are_same = expected == found;
             CHECK_MESSAGE(are_same, "seed " << seed << ", order " << static_cast<int>(by)
                                             << ", step " << at << " of " << expected.size()
-                                            << ": replay: " << told(expected, at)
-                                            << "; server: " << told(found, at));
+                                            << ": replay: " << words_of(expected, at)
+                                            << "; server: " << words_of(found, at));
         }
     }
     CHECK(pauses > 1000);

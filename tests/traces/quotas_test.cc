@@ -3,7 +3,7 @@
 // Do quotas and early completion go together? All of the Philly trace (Jeon et al., ATC'19, as
 // flattened by its users), its virtual clusters as projects, each with the GPUs that its demand
 // fills on average as its quota: whole nodes of eight. Every pause takes all of
-// its grace, so that whoever waited for two of them would be found.
+// its grace, so that a job that waited for two of them would be found.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel that takes as long as it is told, as PTX: a real driver makes code of it, the software
-// driver knows it by its name (src/vgpu/software_driver/work/module.h). Other kernels may follow
-// it.
+// A kernel that takes as long as its parameter says, as PTX: a real driver makes code of it, the
+// software driver knows it by its name (src/vgpu/software_driver/work/module.h). Other kernels may
+// follow it.
 #pragma once
 
 namespace berth::test_vgpu {

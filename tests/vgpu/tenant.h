@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another process on the GPUs, told what to do line by line. What it says it reads from its pipe
-// and answers on the other: one line each, the CUresult as a number first. See tenant.cc.
+// Another process on the GPUs, which does what its input says line by line. What it says it reads
+// from its pipe and answers on the other: one line each, the CUresult as a number first. See
+// tenant.cc.
 #pragma once
 
 #include <sys/types.h>

@@ -9,10 +9,10 @@
 //   info                      free and total bytes
 //   put POINTER VALUE COUNT   fills u32
 //   get POINTER               one u32
-//   sum POINTER COUNT         of so many u32, each times its place
-//   spin NS COUNT             so many kernels of such a length, waited for
+//   sum POINTER COUNT         of COUNT u32, each times its place
+//   spin NS COUNT             COUNT kernels of such a length, waited for
 //   launch NS                 one such kernel, not waited for
-//   work NS MS [BLOCKS]       kernels of such a length for so long; how many were done
+//   work NS MS [BLOCKS]       kernels of such a length for MS; how many were done
 //   managed BYTES             pointer
 //   export POINTER            hexadecimal handle for another process
 //   import HANDLE             pointer
@@ -20,7 +20,7 @@
 //   churn                     allocates and frees at random until killed
 //   checkpoint PID            locks it, too: both results, and the state it is then in
 //   exec                      becomes a fresh tenant, which says "again"
-//   timed NS COUNT            milliseconds between events around so many kernels
+//   timed NS COUNT            milliseconds between events around COUNT kernels
 //   fork                      what a forked child gets from cuMemAlloc
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -140,7 +140,7 @@ std::string launch_one(std::istream& in) {
     return std::to_string(launch_spin(ns));
 }
 
-// So many kernels are always queued that the GPU does not wait for this process.
+// Enough kernels are always queued that the GPU does not wait for this process.
 std::string work(std::istream& in) {
     unsigned long long ns = 0;
     int ms = 0;

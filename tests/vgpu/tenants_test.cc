@@ -256,7 +256,7 @@ TEST_CASE("NVML tells how busy the GPU is") {
     CHECK(tenant.hear() == "0");
 }
 
-TEST_CASE("a forked child is told that the driver is not initialised there") {
+TEST_CASE("a forked child gets the error that the driver is not initialised there") {
     const Tenant tenant;
     CHECK(tenant.ask("context") == "0");
     CHECK(tenant.ask("fork") == std::to_string(CUDA_ERROR_NOT_INITIALIZED));

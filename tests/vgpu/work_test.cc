@@ -305,7 +305,7 @@ TEST_CASE("modules are found wanting with the right error") {
     CHECK(cuda().cuModuleLoadData(&module, "no code") == CUDA_ERROR_INVALID_IMAGE);
     REQUIRE(cuda().cuModuleLoadData(&module, kernels()) == CUDA_SUCCESS);
     CUfunction function = nullptr;
-    CHECK(cuda().cuModuleGetFunction(&function, module, "nobody") == CUDA_ERROR_NOT_FOUND);
+    CHECK(cuda().cuModuleGetFunction(&function, module, "missing") == CUDA_ERROR_NOT_FOUND);
     CHECK(cuda().cuModuleUnload(module) == CUDA_SUCCESS);
 }
 

@@ -9,7 +9,7 @@ import time
 import urllib.parse
 
 MERGE = "application/merge-patch+json"
-IDLE_S = 60  # the server closes what idles for 90
+IDLE_S = 60  # the server closes a connection idle for 90
 
 
 class Refused(Exception):
@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 class Api:
-    """`name` is of a certificate in `folder`; a token stands in place of one."""
+    """`name` is of a certificate in `folder`; a token is used instead of one."""
 
     def __init__(self, server, folder, name=None, token=None, timeout=60):
         self.address = urllib.parse.urlsplit(server)

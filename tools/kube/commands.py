@@ -3,7 +3,7 @@
 import json
 
 ETCD_SOCKET = "etcd.sock"
-# Nobody renews the leases of fake nodes, so what watches those stays away.
+# The leases of fake nodes are not renewed, so what watches those is left out.
 CONTROLLERS = ("*,-node-lifecycle-controller,-node-ipam-controller,-node-route-controller,"
                "-service-lb-controller,-cloud-node-lifecycle-controller")
 

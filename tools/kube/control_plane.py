@@ -48,7 +48,7 @@ class PortTaken(NotStarted):
 
 class ControlPlane:
     """Without a folder it has one of its own, and ends with this process however that ends. With
-    one it stays until stop(), whoever calls that."""
+    one it stays until any process calls stop()."""
 
     def __init__(self, folder=None, *, scheduler=False, controllers=True, api_flags=(),
                  controller_qps=200):
@@ -254,7 +254,7 @@ class ControlPlane:
     # --- its users ---------------------------------------------------------------------------
 
     def client(self, name=None, token=None):
-        """As the owner of a certificate, or of a token, or as nobody."""
+        """As the owner of a certificate, or of a token, or as anonymous."""
         client = Api(self.server, self.authority.folder, name, token)
         self.clients.append(client)
         return client

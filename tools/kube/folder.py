@@ -2,8 +2,8 @@
 """Whose is the folder of a control plane, and how does nothing stay behind in it?
 
 Who starts one holds the lock of the folder: for the time of the start, or as long as it lasts where
-it ends with the process that started it. Such folders lie in HOME; one whose lock is free there
-belongs to nobody any more, and the next start removes it with the processes that it still has.
+it ends with the process that started it. Such folders lie in HOME; one whose lock is free there has
+no owner any more, and the next start removes it with the processes that it still has.
 """
 import contextlib
 import fcntl

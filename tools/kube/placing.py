@@ -99,7 +99,7 @@ class Placing:
 
     def _make(self, who, app, count):
         namespace = NAMESPACE if who == BERTH else "default"
-        scheduler = {BERTH: "berth", DEFAULT: "default-scheduler", FLOOR: "nobody"}[who]
+        scheduler = {BERTH: "berth", DEFAULT: "default-scheduler", FLOOR: "no-scheduler"}[who]
         self.plane.tool("pods", "-count", count, "-gpus", 1, "-prefix", app, "-namespace",
                         namespace, "-scheduler", scheduler)
 

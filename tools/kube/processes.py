@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which processes belong to a control plane, and how do they start and end?
 
-A process belongs to the folder that its environment names. So it is found whoever started it and
-however that one ended, no process id is written down that another process could have later, and
-what it starts belongs to the folder too.
+A process belongs to the folder that its environment names. So it is found, whichever process
+started it and however that ended, no process id is written down that another process could have
+later, and what it starts belongs to the folder too.
 """
 import contextlib
 import os

@@ -62,7 +62,7 @@ def sha256(path):
 
 
 def pinned_hash():
-    """What the built file has to be, or None on a processor that nobody built it for yet."""
+    """What the built file has to be, or None on a processor that it was not built for yet."""
     for line in (HERE / "kubernetes.sha256").read_text().splitlines():
         words = line.split()
         if words[:2] == [KEY, platform.machine()]:

@@ -15,7 +15,7 @@ class Moments:
     seen: float | None = None
     bound: float | None = None
     running: float | None = None
-    marked: float | None = None  # told to end
+    marked: float | None = None  # as one that has to end
     gone: float | None = None
     reasons: list = dataclasses.field(default_factory=list)
 

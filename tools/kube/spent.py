@@ -2,7 +2,7 @@
 """What did a span of time cost a control plane: processor time of each process, writes to the API?
 
 Processor time is the kernel's count of each process that lives at the end. Writes are the API
-server's own count, whoever made them.
+server's own count, of all clients.
 """
 import time
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which functions of the driver do these libraries call? Found when first needed, as NVIDIA's own
-// libraries find them, so that whoever stands in front of the driver stands in front of these too.
+// libraries find them, so that a library in front of the driver is in front of these too.
 #pragma once
 
 #include "../driver.h"

@@ -22,7 +22,7 @@ ONE = Dim3(1, 1, 1)
 class Runtime(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Time passes only while somebody waits, so it can be told to the nanosecond.
+        # Time passes only while a thread waits, so it is known to the nanosecond.
         os.environ["BERTH_SOFTWARE_GPU"] = (
             f"state={STATE};gpus=2;memory=2GiB;reserved=0MiB;time=virtual;kernel_us=25")
         cls.addClassCleanup(STATE.unlink)

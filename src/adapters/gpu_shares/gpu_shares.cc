@@ -221,7 +221,7 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     processes_->start(prepared);
 }
 
-// It is ordered again when it is told that nothing was started.
+// It is ordered again when the server hears that nothing was started.
 void GpuShares::wait_for_room(AttemptId attempt, const std::string& lack) {
     constexpr std::chrono::seconds kPause{1};
     lacks_[attempt] = lack;
@@ -240,7 +240,7 @@ std::string GpuShares::waits_for(AttemptId attempt) const {
 
 // Attempts are tenants by name: "7.2.0" is of attempt 2 of job 7.
 void GpuShares::look_at_sharing() {
-    const std::vector<LaneSight> lanes = keeper_->lanes();
+    const std::vector<RotationSight> rotations = keeper_->rotations();
     const std::set<std::string> nodes = keeper_->nodes_of_dependents();
     for (const std::string& node : nodes) start_freezer(node);
     is_looking_ = keeper_->has_tenants();
@@ -251,7 +251,7 @@ void GpuShares::look_at_sharing() {
     });
     std::map<std::string, AttemptId> known;
     for (const AttemptId attempt : live_) known[name_of(attempt) + ".0"] = attempt;
-    for (const LaneSight& sight : lanes) {
+    for (const RotationSight& sight : rotations) {
         const auto attempt = known.find(sight.tenant);
         const bool is_new = attempt != known.end() && unmeasured_.contains(attempt->second);
         if (!is_new || sight.iterations < kIterationsToTell) continue;
@@ -262,7 +262,7 @@ void GpuShares::look_at_sharing() {
     }
     const base::TimePoint now{std::chrono::duration_cast<base::Duration>(
         std::chrono::steady_clock::now().time_since_epoch())};
-    for (const auto& [one, other] : pairs_.look(lanes, now)) {
+    for (const auto& [one, other] : pairs_.look(rotations, now)) {
         if (!known.contains(one) || !known.contains(other)) continue;
         listener_->on_slow_pair(known.at(one), known.at(other));
     }
@@ -339,7 +339,7 @@ void GpuShares::start_freezer(const std::string& node) {
     freezers_.start(node, freezer_manner(node));
 }
 
-// Of its node. Where a server before this one started it on whole GPUs nobody knows which that is.
+// Of its node. Where an earlier server started it on whole GPUs the node is not known.
 bool GpuShares::start_freezer(AttemptId attempt) {
     const auto known = ways_.find(attempt);
     const std::string node =
@@ -431,7 +431,7 @@ void GpuShares::on_running(AttemptId attempt) { listener_->on_running(attempt); 
 
 void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
 
-// Its profile comes before its end: afterwards nobody asks for it.
+// Its profile comes before its end: afterwards it is not asked for.
 void GpuShares::end(AttemptId attempt) {
     live_.erase(attempt);
     unmeasured_.erase(attempt);

@@ -4,10 +4,9 @@
 // processes: an attempt that shares GPUs is a tenant of what keeps shares here (back_end.h) while
 // it lives. Where GPUs are simulated, all processes find software GPUs (vgpu/software_driver) in
 // place of a driver.
-// Attempts that may share a GPU take turns in its lane (lanes.h); what those take that nothing is
-// known of is told as soon as it is measured, and who should not be on one GPU is told too
-// (pairs.h). It also decides how each attempt is paused (pause_way.h) and keeps the freezer that
-// does it.
+// Attempts that may share a GPU take turns in its rotation (rotations.h); what an unknown one takes
+// is reported as soon as it is measured, and so are those that should not be on one GPU (pairs.h).
+// It also decides how each attempt is paused (pause_way.h) and keeps the freezer that does it.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -61,7 +60,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     const std::string& checkpoint_lack() const { return checkpoint_lack_; }
 
     // Whether shares are kept is tried once more when the parts that keep them are not those that
-    // were tried, or `anew` in any case: somebody may have installed Berth meanwhile, or made room.
+    // were tried, or `anew` in any case: Berth may have been installed meanwhile, or room made.
     // Whether it was, since this was last asked: lack() may say something else now.
     bool try_shares_again(bool anew);
 
@@ -124,7 +123,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     Settings settings_;
     std::vector<Gpu> gpus_;
     ShareFolders folders_;
-    std::string loader_lack_;  // why the loader cannot be told of them
+    std::string loader_lack_;  // why the loader cannot find them
     std::unique_ptr<ShareKeeper> keeper_;
     Choice choice_;
     Freezers freezers_;

@@ -22,7 +22,7 @@ struct PlacedDevice {
 
 struct Devices {
     std::vector<PlacedDevice> placed;  // whole ones first
-    std::vector<std::string> unoffered;  // profiles of slices that nobody can have alone
+    std::vector<std::string> unoffered;  // profiles of slices that no job can have alone
     bool is_any_cut = false;  // so indices of the driver are not those of the node
 };
 

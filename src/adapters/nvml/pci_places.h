@@ -3,7 +3,7 @@
 // Where do PCI devices stand on this machine, as the kernel shows it below /sys? The NUMA node of
 // each, and the network card beside it: of the cards that can reach memory of GPUs (RDMA), the one
 // that shares most of the way to the processor. On equal ways cards are dealt out, in the order of
-// their names. A card behind another host bridge is nobody's own. What cannot be read is -1.
+// their names. A card behind another host bridge belongs to no GPU. What cannot be read is -1.
 #pragma once
 
 #include <span>

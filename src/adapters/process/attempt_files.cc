@@ -133,7 +133,7 @@ AttemptState look_at(const std::string& jobs_dir, ports::AttemptId id) {
     const std::string path = status_path(jobs_dir, id);
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     if (!file.is_open()) return {};
-    // Taking the lock for a moment is harmless: nobody wants it a second time.
+    // Taking the lock for a moment is harmless: no process takes it a second time.
     const bool is_supervised = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
     const std::string text = read_all(file);
     return {!text.empty(), is_supervised, supervision::parse_status(text), age_of(file)};

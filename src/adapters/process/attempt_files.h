@@ -38,7 +38,7 @@ struct AttemptState {
     base::Duration age{0};  // since it was written
 };
 
-// Whoever began it.
+// Also of an attempt that an earlier server began.
 AttemptState look_at(const std::string& jobs_dir, ports::AttemptId id);
 
 // Moves foreign files aside as well, and says that there are none.

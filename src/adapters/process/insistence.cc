@@ -52,7 +52,7 @@ void wake_supervisor(const std::string& jobs_dir, ports::AttemptId id) {
         ::kill(named, SIGCONT);
         return;
     }
-    // Its supervisor was killed, and waited for: nobody but the file itself leads to its spawner.
+    // Its supervisor was killed, and waited for: only the file itself leads to its spawner.
     std::error_code none;
     for (const auto& process : fs::directory_iterator("/proc", none)) {
         const pid_t pid = std::atoi(process.path().filename().c_str());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What if the supervisor of an attempt stands still? Whoever may send it signals may have stopped
-// it, or its spawner, which ends what it leaves. Both keep the status file open: by that they are
-// found. Its process is named there, and is not another one while that is locked.
+// What if the supervisor of an attempt stands still? A user who may send it signals may have
+// stopped it, or its spawner, which ends what it leaves. Both keep the status file open: by that
+// they are found. Its process is named there, and is not another one while that is locked.
 #pragma once
 
 #include <string>

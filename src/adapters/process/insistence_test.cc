@@ -47,7 +47,7 @@ void end(pid_t process) {
 
 }  // namespace
 
-TEST_CASE("a stopped spawner that nobody remembers is found by the file that it keeps") {
+TEST_CASE("a stopped spawner that no server remembers is found by the file that it keeps") {
     char name[] = "/tmp/berth-insist-XXXXXX";
     const std::string jobs_dir = ::mkdtemp(name);
     const ports::AttemptId id{{7}, 1};

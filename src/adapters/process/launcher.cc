@@ -54,8 +54,8 @@ struct ProcessLauncher::Attempt {
     bool is_cancelled = false;
     bool waits_for_room = false;  // nothing of it was started yet
     std::string lack;                    // of the machine, for which it was not
-    bool is_running_told = false;
-    pid_t supervisor = 0;                // 0 = not told yet
+    bool is_running_reported = false;
+    pid_t supervisor = 0;                // 0 = not known yet
     std::string pending;                 // to be sent as soon as there is a connection
     std::size_t sent = 0;                // of that, on this connection
     bool is_sending = false;
@@ -143,7 +143,7 @@ base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& at
 
 void ProcessLauncher::stop(AttemptId id, ports::StopReason reason, base::Duration grace) {
     const auto found = attempts_.find(id);
-    if (found == attempts_.end()) return;  // it has ended and its end was told
+    if (found == attempts_.end()) return;  // it has ended, and that was reported
     if (found->second->waits_for_room) {
         found->second->timer.cancel();
         return;
@@ -160,7 +160,7 @@ void ProcessLauncher::stop(AttemptId id, ports::StopReason reason, base::Duratio
     insist(found->second, std::min(grace, kGraceMax) + (is_cancel ? kAnswer : kMoreTime));
 }
 
-// Somebody may have stopped its supervisor (SIGSTOP), or its spawner: they are woken at once. One
+// A user may have stopped its supervisor (SIGSTOP), or its spawner: they are woken at once. One
 // that stands still at the end of its time all the same is killed, as is a cancelled one that
 // cannot be reached; what is below it dies with it, or is killed by its spawner or us.
 void ProcessLauncher::insist(const AttemptRef& attempt, base::Duration patience) {
@@ -171,34 +171,34 @@ void ProcessLauncher::insist(const AttemptRef& attempt, base::Duration patience)
     attempt->patience.async_wait(
         [this, alive = alive_, attempt](const boost::system::error_code& error) {
             if (error || !*alive) return;
-            const bool is_out_of_reach = attempt->is_cancelled && !attempt->socket.is_open();
+            const bool cannot_be_asked = attempt->is_cancelled && !attempt->socket.is_open();
             kill_supervisor(machine_.jobs_dir, attempt->id,
-                            is_out_of_reach ? Only::Anyhow : Only::IfStopped);
+                            cannot_be_asked ? Only::Anyhow : Only::IfStopped);
             insist(attempt, kAgain);
         });
 }
 
 void ProcessLauncher::resume(const ports::LaunchOrder& order) {
     const auto found = attempts_.find(order.attempt);
-    if (found == attempts_.end()) return;  // it has ended and its end was told
+    if (found == attempts_.end()) return;  // it has ended, and that was reported
     supervision::GpuLists lists;
     for (supervision::TaskOrder& task : make_order(machine_, order).tasks)
         lists.push_back(std::move(task.gpu_indices));
-    found->second->is_running_told = false;
+    found->second->is_running_reported = false;
     supervision::append_frame(found->second->pending, FrameType::Resume, supervision::pack(lists));
     send_pending(found->second);
 }
 
 void ProcessLauncher::park(AttemptId id) {
     const auto found = attempts_.find(id);
-    if (found == attempts_.end()) return;  // it has ended and its end was told
+    if (found == attempts_.end()) return;  // it has ended, and that was reported
     supervision::append_frame(found->second->pending, FrameType::Park);
     send_pending(found->second);
 }
 
 void ProcessLauncher::note(AttemptId id, const std::string& text) {
     const auto found = attempts_.find(id);
-    if (found == attempts_.end()) return;  // it has ended and its end was told
+    if (found == attempts_.end()) return;  // it has ended, and that was reported
     supervision::append_frame(found->second->pending, FrameType::Note, text);
     send_pending(found->second);
 }
@@ -265,8 +265,8 @@ void ProcessLauncher::read_more(const AttemptRef& attempt) {
 void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
     attempt->reader.feed({attempt->inbox.data(), size});
     while (const std::optional<supervision::Frame> frame = attempt->reader.next()) {
-        if (frame->type == FrameType::Running && !attempt->is_running_told) {
-            attempt->is_running_told = true;
+        if (frame->type == FrameType::Running && !attempt->is_running_reported) {
+            attempt->is_running_reported = true;
             attempt->lack.clear();
             if (const auto pid = supervision::unpack_number(frame->payload))
                 attempt->supervisor = static_cast<pid_t>(*pid);
@@ -309,7 +309,7 @@ void ProcessLauncher::look(const AttemptRef& attempt) {
         const auto tell = [this, attempt] {
             report_lost(attempt, std::string(ports::kNeverStarted));
         };
-        // It is ordered again as soon as it is told.
+        // It is ordered again as soon as the server hears of it.
         return attempt->lack.empty() ? tell() : wait_for_room(attempt, tell);
     }
     if (state.status.boot != machine_.boot)

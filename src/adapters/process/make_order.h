@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is the supervisor of an attempt told? A translation, with the places on disk and each
-// task's place in the gang worked out.
+// What is the order to the supervisor of an attempt? A translation, with the places on disk and
+// each task's place in the gang worked out.
 #pragma once
 
 #include <sys/types.h>

@@ -28,7 +28,7 @@ class Spawner {
     // Errors: Unavailable (the program cannot be run, or does not answer), Exhausted.
     base::Result<supervision::Descriptor> spawn(const supervision::Order& order, int status_fd);
 
-    // Where somebody has stopped it, it goes on.
+    // Where a user has stopped it, it goes on.
     void wake() const;
 
   private:

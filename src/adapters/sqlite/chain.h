@@ -2,11 +2,10 @@
 //
 // Is the log what was once written? Each commit has a hash over its events, the commands of the
 // jobs they submit and the hash of the commit before, so that a changed, lost or exchanged byte
-// anywhere changes every later hash. SHA-256; the hash of a commit stands in the row of its last
-// event. The chain shows damage and careless edits. Who can write the file can also write a new
-// chain.
-//   hash = SHA-256(hash before, SHA-256(events), SHA-256(commands))
-// with the length of each text in front of it. Cost: about 0.3 us for an event of 300 bytes.
+// anywhere changes every later hash. SHA-256; the row of a commit's last event has its hash. The
+// chain shows damage and careless edits. Who can write the file can also write a new chain. hash =
+// SHA-256(hash before, SHA-256(events), SHA-256(commands)) with the length of each text in front of
+// it. Cost: about 0.3 us for an event of 300 bytes.
 #pragma once
 
 #include <nettle/sha2.h>

@@ -139,7 +139,8 @@ bool Database::is_any(const std::string& path) {
 
 base::Status Database::copy_to(const std::string& path) {
     BERTH_TRY(target, open(path));
-    // Within one transaction it reads one state, and need not begin again when somebody writes.
+    // Within one transaction it reads one state, and need not begin again when another process
+    // writes.
     BERTH_TRY_VOID(execute("BEGIN; SELECT count(*) FROM sqlite_master"));
     sqlite3_backup* copy =
         sqlite3_backup_init(target.database_.get(), "main", database_.get(), "main");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in the rows of the log, as it is stored? For those who look at the file itself.
+// What do the rows of the log contain, as they are stored? For those who look at the file itself.
 #pragma once
 
 #include <functional>

@@ -58,8 +58,8 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
         view.shares_kept_by = site.shares_kept_by(view.name);
         view.pool = state.cluster.pool(state.cluster.nodes()[i].pool).name;
         view.labelled_pool = state.cluster.pool(state.cluster.labelled(id)).name;
-        const bool strays = state.cluster.membership().misplaced.contains(id);
-        if (strays) view.joins = state.cluster.pool(state.cluster.belongs_to(id)).name;
+        const bool is_misplaced = state.cluster.membership().misplaced.contains(id);
+        if (is_misplaced) view.joins = state.cluster.pool(state.cluster.belongs_to(id)).name;
         for (int index = 0; index < view.gpus; ++index) {
             codec::GpuView gpu;
             gpu.index = index;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who is at the other end, and may they ask? On the Unix socket the kernel tells the user: the
-// server's own and root may. On TCP the bearer token of the data directory must be shown; whoever
-// can read that file is the server's user.
+// server's own and root may. On TCP the bearer token of the data directory must be shown; only the
+// server's user can read that file.
 #pragma once
 
 #include <sys/types.h>

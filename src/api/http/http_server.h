@@ -2,7 +2,7 @@
 //
 // Where do clients come in? Listens on a Unix socket and on loopback TCP, and keeps the
 // connections, each kind within its own budget: a full one shuts no client out of another. One too
-// many is told so (503, Retry-After). One thread, that of the io_context.
+// many gets 503 with Retry-After. One thread, that of the io_context.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

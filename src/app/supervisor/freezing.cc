@@ -30,7 +30,8 @@ constexpr std::int64_t kReachLentMs = 30'000;
 // Queued work may take this long, and no more than half of the grace: the other half is for
 // saving, should it not end.
 constexpr std::int64_t kQueuedWorkMs = 10'000;
-// Who is to be parked should have none; meanwhile its other calls wait, and nobody waits for it.
+// A job to be parked should have none; meanwhile its other calls wait, and no other job waits for
+// it.
 constexpr std::int64_t kQueuedWorkIdleMs = 250;
 
 std::vector<int> indices(const std::string& list) {

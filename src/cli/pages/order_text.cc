@@ -27,7 +27,7 @@ std::string amount_text(std::int64_t ended, std::int64_t unfinished) {
 
 // "as 24 jobs of ada named train-# submitted within 1h took"
 std::string evidence_text(const model::OrderEvidence& evidence) {
-    if (evidence.of == EvidenceOf::None) return "a guess: no job has ended yet";
+    if (evidence.from == EvidenceOf::None) return "a guess: no job has ended yet";
     const std::string within =
         evidence.reach > base::Duration{0} ? " submitted within " + age(evidence.reach) : "";
     const std::int64_t ended = evidence.jobs - evidence.unfinished;
@@ -36,7 +36,7 @@ std::string evidence_text(const model::OrderEvidence& evidence) {
     const auto jobs = [&](const std::string& between) {
         return "as " + counted(first, between + "job", between + "jobs");
     };
-    switch (evidence.of) {
+    switch (evidence.from) {
         case EvidenceOf::All: return jobs("ended ") + amount;
         case EvidenceOf::Width: return jobs("ended ") + " of as many GPUs" + amount;
         case EvidenceOf::Command:

@@ -15,7 +15,7 @@ model::OrderAccount order_of_one_waiting() {
     order.by = model::JobOrder::Learned;
     order.position = 1;
     order.cost_gpu_ms = 60'000;
-    order.evidence.of = model::EvidenceOf::User;
+    order.evidence.from = model::EvidenceOf::User;
     order.evidence.key = "ada";
     order.price.emplace();
     order.price->is_behind = true;

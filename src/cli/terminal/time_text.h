@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How are moments and durations told to people?
+// How are moments and durations shown to people?
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ JobSnapshot standing(const Cluster& cluster, const Job& job, TimePoint now) {
             .waits = job.may_run && job.placed.empty(),
             .runs = !job.placed.empty(),
             .width = std::max<std::int64_t>(task.value * job.tasks_min, 1),
-            .held = job.in_use().value,
+            .in_use = job.in_use().value,
             .submitted = job.created,
             .waiting_since = job.waiting_since,
             .restart = restart,
@@ -223,10 +223,10 @@ std::optional<TimePoint> rank_change_once_given(const Cluster& cluster, JobId id
                                                 TimePoint now) {
     const Job& job = cluster.job(id);
     JobSnapshot standing = cluster::standing(cluster, job, now);
-    standing.held -= given.value;
+    standing.in_use -= given.value;
     standing.counted = standing.used();
     standing.since = now;
-    standing.held += given.value;
+    standing.in_use += given.value;
     const TimePoint change = cluster.ranks().order.next_change(standing);
     if (change == kNever) return {};
     return change;
@@ -261,7 +261,7 @@ std::optional<model::Accuracy> order_accuracy(const Cluster& cluster, ProjectId 
 
 model::OrderLedger order_ledger(const Cluster& cluster) {
     model::OrderLedger ledger = cluster.ranks().order.save(project_names(cluster));
-    ledger.kept = cluster.ranks().now;
+    ledger.ranked_at = cluster.ranks().now;
     for (model::RankLedger& entry : ledger.jobs)
         entry.change = cluster.job(entry.job).attained.change;
     return ledger;
@@ -270,7 +270,7 @@ model::OrderLedger order_ledger(const Cluster& cluster) {
 bool restore_order(Cluster& cluster, const model::OrderLedger& ledger) {
     RankBook& book = cluster.ranks();
     if (!book.order.restore(ledger, project_names(cluster))) return false;
-    book.now = std::max(book.now, ledger.kept);
+    book.now = std::max(book.now, ledger.ranked_at);
     Keeper keeper(cluster);
     keeper.settle_all(book.now);
     for (const model::RankLedger& entry : ledger.jobs)

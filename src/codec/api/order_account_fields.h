@@ -12,7 +12,7 @@ template <>
 struct Fields<model::OrderEvidence> {
     static void visit(auto&& field) {
         using E = model::OrderEvidence;
-        field("of", &E::of);
+        field("of", &E::from);
         field("key", &E::key);
         field("jobs", &E::jobs);
         field("unfinished", &E::unfinished);

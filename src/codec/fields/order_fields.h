@@ -68,7 +68,7 @@ struct Fields<model::RankLedger> {
         field("courses", &R::courses);
         field("weights", &R::weights);
         field("cost", &R::cost);
-        field("told", &R::told);
+        field("told", &R::estimate);
         field("stage_times", &R::stage_times);
         field("stages", &R::stages);
     }
@@ -107,7 +107,7 @@ struct Fields<model::CrowdLedger> {
         field("summed", &C::summed);
         field("waits", &C::waits);
         field("fair", &C::fair);
-        field("told", &C::told);
+        field("told", &C::estimate);
         field("taken", &C::taken);
     }
 };
@@ -117,7 +117,7 @@ struct Fields<model::OrderLedger> {
     static void visit(auto&& field) {
         using O = model::OrderLedger;
         field("rules", &O::rules);
-        field("kept", &O::kept);
+        field("kept", &O::ranked_at);
         field("finished", &O::finished);
         field("learns_at", &O::learns_at);
         field("last_stage", &O::last_stage);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does a JSON or YAML text say, as one tree? Each value knows its line, so that whoever
-// reads it can point at what is wrong. Names keep their order; a name given twice is an error.
+// What does a JSON or YAML text say, as one tree? Each value knows its line, so that its reader can
+// point at what is wrong. Names keep their order; a name given twice is an error.
 #pragma once
 
 #include <cstddef>

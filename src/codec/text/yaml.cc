@@ -61,7 +61,7 @@ Value scalar_of(const std::string& tag, const std::string& text, int line) {
 }
 
 // Builds the tree while the library reads the text, once. It refuses as soon as something is wrong:
-// a stray bracket behind the document makes the library see documents without end.
+// a loose bracket behind the document makes the library see documents without end.
 class TreeBuilder final : public YAML::EventHandler {
   public:
     Value take() { return std::move(root_); }

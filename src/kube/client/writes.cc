@@ -246,7 +246,7 @@ Request take_finalizer(const PodName& pod, std::string_view finalizer) {
             "application/strategic-merge-patch+json"};
 }
 
-Request evict(const PodName& pod) {
+Request remove_within_budget(const PodName& pod) {
     Body body;
     body.kind("policy/v1", "Eviction");
     body.open("metadata");

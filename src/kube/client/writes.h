@@ -28,7 +28,7 @@ using Annotations = std::vector<std::pair<std::string, std::string>>;
 // does not ask whether the node exists, is ready or has room.
 Request bind(const PodName& pod, std::string_view node, const Annotations& annotations);
 
-// What has become of a bind whose answer was lost: asked by read_pod(), told by read_bind().
+// What has become of a bind whose answer was lost: asked by read_pod(), answered by read_bind().
 enum class BindFate {
     Bound,      // to that node
     Elsewhere,  // to another one
@@ -58,8 +58,8 @@ Request merge_patch(const ObjectName& object, std::string_view fields,
                     const Annotations& annotations);
 
 // Server-side apply, as the manager "berth": the object becomes as `whole` (JSON) says, and is made
-// where it is not there. What `whole` names is ours, whoever wrote it before; what it named the
-// last time and does not any more goes; all else stays. Twice is the same as once.
+// where it is not there. What `whole` names is ours, also if another manager wrote it before; what
+// it named the last time and does not any more goes; all else stays. Twice is the same as once.
 enum class Apply {
     Try,  // all of it but the writing
     Do,
@@ -74,9 +74,9 @@ Request remove_pod(const PodName& pod, std::string_view version,
                    std::optional<std::int64_t> grace_s);
 // Takes from the pod what keeps it from being gone before its owner has seen its end.
 Request take_finalizer(const PodName& pod, std::string_view finalizer);
-// A deletion where a PodDisruptionBudget may say no (429). For another uid the server tries for as
-// long as it may and then says nothing: unknown.
-Request evict(const PodName& pod);
+// An `Eviction`: a deletion that a PodDisruptionBudget may refuse (429). For another uid the server
+// tries for as long as it may and then says nothing: unknown.
+Request remove_within_budget(const PodName& pod);
 
 // A moment as the server reads those of Leases and events: with microseconds and no others.
 std::string micro_time(base::TimePoint time);

@@ -49,16 +49,17 @@ TEST_CASE("one finalizer is taken, whatever others there are") {
                           R"("$deleteFromPrimitiveList/finalizers":["a/b"]}})");
 }
 
-TEST_CASE("deletions and evictions carry the pod's uid") {
+TEST_CASE("deletions carry the pod's uid, with a budget or without") {
     CHECK(remove_pod(kPod, "18", 0).body ==
           R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":)"
           R"("7c9e6679-7425-40de-944b-e07fc1f90ae7","resourceVersion":"18"},)"
           R"("gracePeriodSeconds":0})");
-    CHECK(evict(kPod).target == "/api/v1/namespaces/ml/pods/train-0/eviction?timeout=4s");
-    CHECK(evict(kPod).body.find(kPod.uid) != std::string::npos);
+    CHECK(remove_within_budget(kPod).target ==
+          "/api/v1/namespaces/ml/pods/train-0/eviction?timeout=4s");
+    CHECK(remove_within_budget(kPod).body.find(kPod.uid) != std::string::npos);
 }
 
-TEST_CASE("an object is applied as berth, whoever wrote it before; a try writes nothing") {
+TEST_CASE("an object is applied as berth, over other managers; a try writes nothing") {
     const Request done = apply("/api/v1/namespaces/berth-system", "{}", Apply::Do);
     CHECK(done.method == Method::Patch);
     CHECK(done.content_type == "application/apply-patch+yaml");

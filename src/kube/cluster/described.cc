@@ -19,7 +19,7 @@ using objects::Pod;
 
 constexpr std::string_view kPreemptible = "berth.dev/preemptible";
 
-// Made again by nobody when it is deleted, so nothing is taken from it unless it says so.
+// No controller makes it again when it is deleted, so nothing is taken from it unless it says so.
 bool may_be_deleted(const Gang& gang) {
     for (const objects::Labels* said : {&*gang.meta().labels, &*gang.meta().annotations}) {
         const std::string* value = objects::find(*said, kPreemptible);
@@ -193,8 +193,8 @@ base::Duration grace_of(const Gang& gang) {
 
 namespace {
 
-// Whoever lent GPUs gets them back, whatever budget came then: what runs is protected if it was
-// started under its budget, and within the quota.
+// A project that lent GPUs gets them back, whatever budget came then: what runs is protected if it
+// was started under its budget, and within the quota.
 class Protected {
   public:
     bool is_so(const ProjectPools& project, const std::vector<const Pod*>& running) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What does the server hold now, as the core writes a cluster down? A start and a failover begin
-// with this: whoever runs has its GPUs, whoever was paused leaves them, whoever can start waits, on
-// what it was promised where there is such.
+// with this: a running gang has its GPUs, a paused one leaves them, one that can start waits, for
+// the GPUs it was promised if there are any.
 //
 // It never refuses what a real cluster shows. A gang whose pods are bound where they do not fit, or
 // are in no project that is there, is none of the core's: its pods are strangers that take what
@@ -33,8 +33,8 @@ struct ProjectPools {
 // Whether it may be paused for others where nothing else forbids that.
 bool may_be_paused(const Gang& gang);
 
-// What a gang asks as a job of a project, with so many tasks as it has pods at once.
-// Errors: Invalid, in words for its pods.
+// What a gang asks as a job of a project, with a task for each pod it has at once. Errors: Invalid,
+// in words for its pods.
 base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& project);
 
 // How long its pods may take to end; at most a year.

@@ -88,7 +88,7 @@ int Gang::pods_wanted() const {
             return std::min(sum + part.pods, model::kTasksMax + 1);
         });
     }
-    // Nobody makes those again that are gone, once it has started.
+    // No controller makes those again that are gone, once it has started.
     const int size = is_group() && !has_started() ? group_size(meta()).value_or(1) : 1;
     return std::max(living(), size);
 }

@@ -2,7 +2,8 @@
 //
 // Which pods belong together, how many are needed at once, and are they there? A gang is what one
 // workload makes, the topmost one where one makes another: all pods of a Job, or of all Jobs of a
-// JobSet. Pods of nobody that name the same group are one too. Every other pod is one by itself.
+// JobSet. Pods without an owner that name the same group are one too. Every other pod is one by
+// itself.
 //
 // Only pods that name our scheduler are in it. Pods and workloads are those of caches, which
 // outlive this; each change of a cache is taken once.

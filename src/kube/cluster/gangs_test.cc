@@ -27,7 +27,7 @@ const std::string kThree = R"(,"spec":{"parallelism":3,"completions":3})";
 TEST_CASE("a Job's pods are a gang that is complete when all of them wait") {
     Objects objects;
     objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1)));
-    CHECK_FALSE(objects.gang(1).is_complete());  // nobody knows yet how many there will be
+    CHECK_FALSE(objects.gang(1).is_complete());  // their number is not known yet
     objects.gangs.take(nullptr, objects.job(1, kThree));
     objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1)));
     CHECK_FALSE(objects.gang(1).is_complete());
@@ -80,7 +80,7 @@ TEST_CASE("a pod that its Job leaves behind is one by itself, and forgotten with
     CHECK(objects.gangs.all().empty());
 }
 
-TEST_CASE("the Jobs of a JobSet are one gang, whoever is seen first") {
+TEST_CASE("the Jobs of a JobSet are one gang, whichever is seen first") {
     Objects objects;
     const std::string set_owner = Objects::owned_by(1, "JobSet", "jobset.x-k8s.io/v1alpha2");
     const std::string two = R"(,"spec":{"parallelism":1,"completions":1})";
@@ -117,7 +117,7 @@ TEST_CASE("a RayJob's cluster is one with it; the Job that hands in its work is 
     CHECK(objects.gang(3).pods.size() == 1);
 }
 
-TEST_CASE("pods of nobody that name a group are a gang of the size that they say") {
+TEST_CASE("pods without an owner that name a group are a gang of the size that they say") {
     Objects objects;
     const std::string group = R"(,"labels":{"kueue.x-k8s.io/pod-group-name":"g"},)"
                               R"("annotations":{"kueue.x-k8s.io/pod-group-total-count":"2"})";
@@ -345,7 +345,7 @@ TEST_CASE("a gang is in the project of its label, else of its namespace") {
     CHECK(projects.project_of(plain->meta).empty());
 }
 
-TEST_CASE("strangers' use of a node is a sum, told once for each change") {
+TEST_CASE("strangers' use of a node is a sum, reported once for each change") {
     Objects objects;
     cluster::Strangers strangers;
     const auto* one = objects.pod("one", 1, "", R"(,"nodeName":"n1")", "Running", 2);

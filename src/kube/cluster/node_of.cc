@@ -32,8 +32,8 @@ std::vector<model::Taint> taints_of(const objects::Node& node) {
             taints.push_back({*taint.key, *taint.value, *effect});
     }
     model::Taint cordoned{std::string(kCordoned), "", model::TaintEffect::NoSchedule};
-    const bool is_told = std::ranges::find(taints, cordoned) != taints.end();
-    if (node.is_unschedulable && !is_told) taints.push_back(std::move(cordoned));
+    const bool is_tainted = std::ranges::find(taints, cordoned) != taints.end();
+    if (node.is_unschedulable && !is_tainted) taints.push_back(std::move(cordoned));
     return taints;
 }
 

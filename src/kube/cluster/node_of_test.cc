@@ -47,11 +47,11 @@ TEST_CASE("a cordoned node is tainted, once; one that is not ready is down") {
     REQUIRE(cordoned.taints.size() == 1);
     CHECK(model::format(cordoned.taints[0]) == "node.kubernetes.io/unschedulable:NoSchedule");
     CHECK(cordoned.health == model::NodeHealth::Ready);
-    const model::Node told = node_from("", R"(,"spec":{"unschedulable":true,"taints":[
+    const model::Node tainted = node_from("", R"(,"spec":{"unschedulable":true,"taints":[
         {"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"},
         {"key":"team","value":"ml","effect":"NoExecute"}]})" +
-                                               kWell);
-    CHECK(told.taints.size() == 2);
+                                                  kWell);
+    CHECK(tainted.taints.size() == 2);
     const model::Node alike = node_from("", R"(,"spec":{"unschedulable":true,"taints":[
         {"key":"node.kubernetes.io/unschedulable","effect":"PreferNoSchedule"},
         {"key":"node.kubernetes.io/unschedulable","value":"x","effect":"NoSchedule"}]})" +

@@ -25,7 +25,7 @@ const std::string* find_said(const objects::Meta& meta, std::string_view name) {
     return label != nullptr ? label : objects::find(*meta.annotations, name);
 }
 
-// Anybody may name anything as the owner of what is his.
+// A user may name any object as the owner of its own.
 bool are_apart(const objects::Meta& owner, const objects::Meta& owned) {
     return *owner.name_space != *owned.name_space;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // To which gang does a pod belong? To the workload that made it, or that made that one, up to the
-// topmost that the table of kinds names; a pod of nobody to the group that it names; else it is
-// one by itself.
+// topmost that the table of kinds names; a pod without an owner to the group that it names; else it
+// is one by itself.
 #pragma once
 
 #include <map>
@@ -35,7 +35,7 @@ class Owners {
     std::map<objects::Uid, std::set<objects::Uid>> made_;  // by owner
 };
 
-// The group that a pod of nobody names; empty: none.
+// The group that a pod without an owner names; empty: none.
 std::string group_of(const objects::Meta& pod);
 // How many pods the group has, as one of them says; 1 where it does not. Errors: Invalid, it says
 // what is no such number.

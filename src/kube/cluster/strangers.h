@@ -22,7 +22,7 @@ class Strangers {
     void set_beside(const objects::Pod& pod, const objects::Amounts& amounts);
     void clear(objects::Uid pod);
 
-    // Sums of a node; nothing where nobody is.
+    // Sums of a node; nothing where there are no strangers.
     const objects::Amounts& on(const std::string& node) const;
     int pods_on(const std::string& node) const;
     // Nodes whose sums changed since this was last asked.

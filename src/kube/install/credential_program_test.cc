@@ -27,7 +27,7 @@ TEST_CASE("a program's output is the answer; it has our environment and its own 
     CHECK(printed(shell("test -n \"$PATH\" && echo yes")).value() == "yes\n");
 }
 
-TEST_CASE("a program that is not there, fails or never stops printing is told by name") {
+TEST_CASE("a program that is not there, fails or never stops printing is named") {
     CHECK(printed({"/nowhere/login", {}, {}, {}}).error().message ==
           "\"/nowhere/login\", which gives credentials, cannot be run: No such file or directory");
     CHECK(printed(shell("exit 3")).error().message == "\"sh\", which gives credentials, failed");

@@ -5,8 +5,8 @@
 //
 // Before anything is written the server is asked whether all may be that lies in no namespace of
 // ours. Pods that run are left alone by both. Errors: Forbidden, with every object that the user
-// may not write; Conflict, where Projects would be deleted that nobody said a word about;
-// Unavailable and Timeout.
+// may not write; Conflict, where Projects would be deleted that the user did not name; Unavailable
+// and Timeout.
 #pragma once
 
 #include <functional>

@@ -25,7 +25,7 @@ inline constexpr std::string_view kSchedulerName = "berth-scheduler";
 inline constexpr std::string_view kReaderRole = "berth-view";
 // What pods say who want to be scheduled by us.
 inline constexpr std::string_view kPodSchedulerName = "berth";
-// On a pod, with the value "true": it is left to whoever schedules it without Berth.
+// On a pod, with the value "true": it is left to the scheduler that it has without Berth.
 inline constexpr std::string_view kIgnoreLabel = "berth.dev/ignore";
 
 struct Object {

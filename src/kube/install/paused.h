@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of the workloads that Berth has paused, when it is uninstalled? They go on: nobody
+// What becomes of the workloads that Berth has paused, when it is uninstalled? They go on: nothing
 // else would resume them.
 #pragma once
 

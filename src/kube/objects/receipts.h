@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must be known of a Job when the one who paused it, or promised it GPUs, is gone? It stands
-// in annotations of the Job. Two are written with the patch that suspends it: what it had until
-// then, and the receipt of the pause. A Job that is suspended without a receipt in force was
-// suspended by somebody else, and stays so. The third says which GPUs it was promised.
+// What must be known of a Job when the scheduler that paused it, or promised it GPUs, is gone?
+// Annotations of the Job say it. Two are written with the patch that suspends it: what it had until
+// then, and the receipt of the pause. A Job that is suspended without a receipt in force was not
+// suspended by Berth, and stays so. The third says which GPUs it was promised.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ inline constexpr std::string_view kPromise = "berth.dev/promise";
 // Of all attempts that have ended.
 struct History {
     base::Duration attained{0};  // GPU time
-    base::Duration lost{0};      // of that, what pauses destroyed
+    base::Duration lost{0};  // of that, what pauses destroyed
     int pauses = 0;
     int losses = 0;  // attempts that were lost in a row
 
@@ -31,7 +31,7 @@ struct History {
 
 struct Receipt {
     bool is_in_force = true;  // false: it has been resumed since
-    std::string rule;         // reclaim, preempt ...
+    std::string rule;  // reclaim, preempt ...
     std::string beneficiary;  // uid of the gang for which it was paused; empty: of none
     base::TimePoint time;
     base::TimePoint deadline;
@@ -63,7 +63,7 @@ std::string format(const Receipt& receipt);
 std::string format(const Promise& promise);
 // Whether it is suspended, and by us: it goes on when we resume it.
 bool is_paused(const Workload& workload);
-// Nothing where there is none, or nobody can read it.
+// Nothing where there is none, or none that can be read.
 std::optional<History> history_of(const Labels& annotations);
 std::optional<Receipt> receipt_of(const Labels& annotations);
 std::optional<Promise> promise_of(const Labels& annotations);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How is an object of the API walked? Go writes null for what is empty, so null is as good as
-// absent; fields that nobody asks for are skipped.
+// absent; fields that are not needed are skipped.
 #pragma once
 
 #include <string_view>

@@ -59,7 +59,7 @@ struct Workload {
     Meta meta;
     std::vector<Part> parts;
     bool is_suspended = false;  // it is to be
-    bool is_managed_elsewhere = false;  // by a controller of somebody's own
+    bool is_managed_elsewhere = false;  // by another controller
     bool is_scaled_to_zero = false;  // nothing of it is to run
     std::int32_t pods_done = 0;  // of those that it had at once at first
     // It makes no more pods and ends with those that are there: suspended, it would be complete.

@@ -24,7 +24,7 @@ Workload job_of(PodPools& pools, const std::string& rest) {
     return workload_of(WorkloadKind::Job, pools, rest);
 }
 
-// A pod's template that asks for so many GPUs.
+// A pod's template that asks for `gpus`.
 std::string template_of(int gpus) {
     return R"("template": {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": ")" +
            std::to_string(gpus) + R"("}}}]}})";
@@ -67,7 +67,7 @@ TEST_CASE("a Job near its end has fewer pods than it may have at once") {
     CHECK(job_of(pools, "").pods_wanted() == 1);
 }
 
-TEST_CASE("a Job that has ended, and one that somebody else's controller runs") {
+TEST_CASE("a Job that has ended, and one that another controller runs") {
     PodPools pools;
     CHECK(job_of(pools, R"(, "status": {"conditions": [{"type": "Complete", "status": "True"}]})")
               .end == Workload::End::Complete);

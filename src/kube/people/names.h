@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of what does somebody ask? job/NAME, jobset/NAME, pod/NAME or NAME, as kubectl has it, with the
+// Of what does the user ask? job/NAME, jobset/NAME, pod/NAME or NAME, as kubectl has it, with the
 // namespace in front where it is another one: ml/job/train, as ls shows it.
 #pragma once
 

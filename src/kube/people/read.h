@@ -27,7 +27,7 @@ struct ReadPod : objects::Pod {
 };
 
 struct ReadWorkload : objects::Workload {
-    std::int64_t active = 0;  // pods of it that live, whoever schedules them
+    std::int64_t active = 0;  // pods of it that live, of any scheduler
     std::optional<base::TimePoint> ended;
     std::string ending;  // why it failed
 };

@@ -86,7 +86,7 @@ std::string receipt_lines(const Work& work, const std::string& beneficiary, base
                                    cli::printable("paused " + cli::clock_time(receipt.time) + whom +
                                                   ", " + cli::age(now - receipt.time) + " ago")) +
                        "\n";
-    if (receipt.rule.empty()) return text;  // nobody took its GPUs
+    if (receipt.rule.empty()) return text;  // its GPUs were not taken
     text += line("rule", receipt.rule + (meaning.empty() ? "" : ": " + meaning), style);
     return text + line("notice",
                        "asked " + cli::clock_time(receipt.time) + " (time until " +

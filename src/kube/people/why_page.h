@@ -11,7 +11,7 @@
 
 namespace berth::kube::people {
 
-// `beneficiary`: for whom it was paused, in words; empty: for nobody.
+// `beneficiary`: for whom it was paused, in words; empty: for no other.
 std::string why_page(const Work& work, const std::string& beneficiary, base::TimePoint now,
                      const cli::Style& style);
 

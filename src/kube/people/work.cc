@@ -277,7 +277,7 @@ void add_pods(const Gang& gang, Work& work) {
     const objects::PodAsk* ask = &gang.ask();
     for (const auto& [uid, pod] : gang.pods) {
         if (pod->is_over()) continue;
-        if (is_leaving(gang)) ask = &*pod->ask;  // as nobody asks any more
+        if (is_leaving(gang)) ask = &*pod->ask;  // it asks no more
         if (!pod->meta.deletion) ++work.pods_there;
         if (!pod->is_bound()) continue;
         ++work.pods_bound;

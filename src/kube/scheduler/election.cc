@@ -17,12 +17,12 @@ constexpr base::Duration kFarewell = std::chrono::milliseconds(10);
 }  // namespace
 
 Election::Election(client::Requests& requests, client::Timers& timers, const ports::Clock& date,
-                   Candidate candidate, Told told)
+                   Candidate candidate, Handlers handlers)
     : requests_(requests),
       timers_(timers),
       date_(date),
       candidate_(std::move(candidate)),
-      told_(std::move(told)),
+      handlers_(std::move(handlers)),
       next_(timers),
       expiry_(timers) {
     lease_.name_space = candidate_.name_space;
@@ -67,7 +67,7 @@ void Election::take_look(const Outcome& outcome) {
     if (is_ours && unsure_since_ && has_changed) return follow(*read, *unsure_since_);
     if (leads_) return write(lease_);
     if (has_changed) {
-        if (read->holder != lease_.holder && !read->holder.empty()) told_.other(read->holder);
+        if (read->holder != lease_.holder && !read->holder.empty()) handlers_.other(read->holder);
         seen_ = timers_.now();
         lease_ = *read;
     }
@@ -113,7 +113,7 @@ void Election::follow(const Lease& lease, base::TimePoint since) {
     if (left <= base::Duration{0}) return leads_ ? lose() : look_after(kLookEvery);
     expiry_.start(left, [this] { lose(); });
     look_after(std::max(since + kRenewEvery - timers_.now(), base::Duration{0}));
-    if (!std::exchange(leads_, true)) told_.gained();
+    if (!std::exchange(leads_, true)) handlers_.gained();
 }
 
 void Election::lose() {
@@ -122,7 +122,7 @@ void Election::lose() {
     leads_ = false;
     next_.stop();
     expiry_.stop();
-    told_.lost();
+    handlers_.lost();
 }
 
 void Election::release(std::function<void()> then) {

@@ -34,16 +34,16 @@ struct Candidate {
 class Election {
   public:
     // `gained` is called once; `lost` once after it, and then this does nothing more.
-    struct Told {
+    struct Handlers {
         std::function<void()> gained;
         std::function<void()> lost;
-        // Who leads instead, when that is somebody else than before.
+        // The new leader, when another one leads.
         std::function<void(const std::string& holder)> other = [](const std::string&) {};
     };
 
     // `date` is the calendar's time, for people who read the Lease.
     Election(client::Requests& requests, client::Timers& timers, const ports::Clock& date,
-             Candidate candidate, Told told);
+             Candidate candidate, Handlers handlers);
 
     void start() { look(); }
     bool leads() const { return leads_; }
@@ -67,7 +67,7 @@ class Election {
     client::Timers& timers_;
     const ports::Clock& date_;
     Candidate candidate_;
-    Told told_;
+    Handlers handlers_;
     client::Lease lease_;  // as it was seen last
     base::TimePoint seen_;  // since when it is so
     // When the first write was sent of which it is not known whether it is there.

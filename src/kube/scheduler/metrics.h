@@ -10,7 +10,7 @@
 
 namespace berth::kube::scheduler {
 
-// Counters begin with the process, whoever led meanwhile; of jobs only a leader knows.
+// Counters begin with the process, also if another one led meanwhile; only a leader knows of jobs.
 std::string metrics_text(const Replica& replica);
 
 // One that waits while another one leads is ready: it would take over.

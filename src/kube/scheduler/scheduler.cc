@@ -16,12 +16,12 @@ namespace {
 
 using cluster::Gang;
 
-// What was refused is tried again so long after something changed that may help.
+// The time after which a refused change is tried again once something changed that may help.
 constexpr base::Duration kLookAgain = std::chrono::seconds(1);
-// An empty list tells nobody that it has come.
+// An empty list calls no handler.
 constexpr base::Duration kSyncLook = std::chrono::milliseconds(20);
 constexpr base::Duration kStaleLook = std::chrono::seconds(1);
-// Nobody is placed while it begins again.
+// No gang is placed while it begins again.
 constexpr base::Duration kBeginAgainEvery = std::chrono::minutes(1);
 
 // Kinds whose pods are placed one by one.
@@ -45,7 +45,7 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
       timers_(timers),
       clock_(clock),
       options_(std::move(options)),
-      watches_(requests, timers, told(), options_.seed),
+      watches_(requests, timers, change_handlers(), options_.seed),
       gangs_(options_.name),
       rights_([this](const auto& what, const auto& done) { say_if_refused(what, done); }),
       nodes_(strangers_,
@@ -64,13 +64,13 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
       turn_(timers),
       look_again_(timers) {}
 
-Told Scheduler::told() {
-    Told told;
-    told.node = [this](const objects::Node* before, const objects::Node* now) {
+ChangeHandlers Scheduler::change_handlers() {
+    ChangeHandlers handlers;
+    handlers.node = [this](const objects::Node* before, const objects::Node* now) {
         nodes_.take(before, now);
         touch();
     };
-    told.pod = [this](const objects::Pod* before, const objects::Pod* now) {
+    handlers.pod = [this](const objects::Pod* before, const objects::Pod* now) {
         const objects::Pod& pod = now != nullptr ? *now : *before;
         if (gangs_.are_ours(pod)) {
             if (now != nullptr) {
@@ -85,14 +85,14 @@ Told Scheduler::told() {
         }
         touch();
     };
-    told.workload = [this](const objects::Workload* before, const objects::Workload* now) {
+    handlers.workload = [this](const objects::Workload* before, const objects::Workload* now) {
         if (now != nullptr && now->is_suspended) {
             for (const auto& part : now->parts) nodes_.take_ask(*part.ask);
         }
         gangs_.take(before, now);
         touch();
     };
-    told.name_space = [this](const Namespace* before, const Namespace* now) {
+    handlers.name_space = [this](const Namespace* before, const Namespace* now) {
         const std::string& name = (now != nullptr ? now : before)->meta.name;
         const objects::Labels* labels = now != nullptr ? &*now->meta.labels : nullptr;
         if (rights_.take_namespace(name, labels)) {
@@ -101,7 +101,7 @@ Told Scheduler::told() {
         }
         touch();
     };
-    told.budget = [this](const auto* before, const auto* now) {
+    handlers.budget = [this](const auto* before, const auto* now) {
         if (budgets_.take(before, now))
             gangs_.touch(*(now != nullptr ? now : before)->meta.name_space);
         touch();
@@ -110,10 +110,10 @@ Told Scheduler::told() {
         rights_.take(before, now);
         touch();
     };
-    told.project = declared;
-    told.pool = declared;
-    told.policy = declared;
-    return told;
+    handlers.project = declared;
+    handlers.pool = declared;
+    handlers.policy = declared;
+    return handlers;
 }
 
 std::string Scheduler::trouble() const { return failure_ ? failure_->message : watches_.trouble(); }
@@ -141,7 +141,7 @@ void Scheduler::turn() {
             return;
         }
     }
-    // By what may have been half a minute ago nobody is placed, and nobody paused.
+    // What may be half a minute old places no gang and pauses none.
     if (watches_.are_stale()) return touch(kStaleLook);
     tell_core();
     controller_->step();
@@ -280,7 +280,7 @@ cluster::Described Scheduler::gangs_now(cluster::Strangers& strangers) const {
         std::string why;
         return project_of(gang, why);
     };
-    return cluster::describe(gangs_, nodes_.told(), of_gang, strangers, clock_.now());
+    return cluster::describe(gangs_, nodes_.reported(), of_gang, strangers, clock_.now());
 }
 
 model::Description Scheduler::described(const cluster::Described& gangs) const {
@@ -288,17 +288,17 @@ model::Description Scheduler::described(const cluster::Described& gangs) const {
     description.now = clock_.now();
     description.as_listed = true;
     rights_.describe(description);
-    for (const auto& [name, node] : nodes_.told()) description.nodes.push_back(node);
+    for (const auto& [name, node] : nodes_.reported()) description.nodes.push_back(node);
     description.jobs = gangs.jobs;
     return description;
 }
 
 // Of what was true when the core decided and may not be so any more.
 std::string Scheduler::why_not(const model::JobSpec& asks, const std::string& node) const {
-    const auto told = nodes_.told().find(node);
-    if (told == nodes_.told().end() || told->second.health == model::NodeHealth::Down)
+    const auto reported = nodes_.reported().find(node);
+    if (reported == nodes_.reported().end() || reported->second.health == model::NodeHealth::Down)
         return "node " + node + " is not ready";
-    if (model::not_tolerated(told->second.taints, asks.tolerations) != nullptr)
+    if (model::not_tolerated(reported->second.taints, asks.tolerations) != nullptr)
         return "node " + node + " accepts no more of its pods";
     return {};
 }
@@ -314,8 +314,8 @@ void Scheduler::say_paused(model::JobId id) {
                     std::string(codec::word(job->last_pause->rule)) + "); it resumes without help");
 }
 
-// Of one that moves the patch that suspends it says so; of one that grows nobody: what it has stays
-// its own.
+// A gang that moves has it in the patch that suspends it. A gang that grows needs none: what it has
+// stays its own.
 void Scheduler::note_promise(model::JobId id) {
     const Gang* gang = jobs_->gang_of(id);
     const model::JobRecord* job = controller_->state().jobs.get(id);
@@ -381,7 +381,7 @@ objects::Receipt Scheduler::receipt_for(const model::JobRecord& job) const {
     return receipt;
 }
 
-// As whoever paused it wrote it: the one who resumes it may not know for whom that was.
+// As the scheduler that paused it wrote it: the one that resumes it may not know for whom that was.
 objects::Receipt Scheduler::receipt_after(const model::JobRecord& job) const {
     const Gang* gang = jobs_->gang_of(job.id);
     const auto written =

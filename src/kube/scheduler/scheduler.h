@@ -64,7 +64,7 @@ class Scheduler {
     Activity activity() const { return {decisions_, binder_.counts(), pauses_, watches_.counts()}; }
 
   private:
-    Told told();
+    ChangeHandlers change_handlers();
     void touch(base::Duration within = base::Duration{0});
     void turn();
     void tell_core();

@@ -31,7 +31,7 @@ enum class EvidenceOf {
 };
 
 struct OrderEvidence {
-    EvidenceOf of = EvidenceOf::None;
+    EvidenceOf from = EvidenceOf::None;
     std::string key;  // "ada", "ada named train-#", "python train.py"
     std::int64_t jobs = 0;  // number of them
     std::int64_t unfinished = 0;  // that had not ended: these tell what they have used, no more

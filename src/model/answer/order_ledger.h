@@ -58,7 +58,7 @@ struct RankLedger {
     // What was predicted for it (ordering/account.h), in ms of one GPU: its last ranking, and
     // all that it takes; 0 = nothing.
     std::int64_t cost = 0;
-    std::int64_t told = 0;
+    std::int64_t estimate = 0;
     std::vector<base::TimePoint> stage_times;  // of its last changes of stage
     std::vector<int> stages;
 };
@@ -88,13 +88,13 @@ struct CrowdLedger {
     base::TimePoint summed;
     GuardLedger waits;
     GuardLedger fair;
-    std::vector<std::int64_t> told;  // of those of its jobs that ended last, in ms of one GPU
+    std::vector<std::int64_t> estimate;  // of those of its jobs that ended last, in ms of one GPU
     std::vector<std::int64_t> taken;
 };
 
 struct OrderLedger {
     OrderRules rules;  // of the policy, for projects that have no others
-    base::TimePoint kept;  // ranks are those of then
+    base::TimePoint ranked_at;  // when the ranks were made
     std::int64_t finished = 0;
     std::int64_t learns_at = 0;  // finished jobs
     int last_stage = 0;  // by these rules

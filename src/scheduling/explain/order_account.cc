@@ -63,7 +63,7 @@ OrderAccount order_account(Cluster& cluster, const model::Policy& policy, model:
     account.turn = known.turn;
     account.changes = known.changes;
     account.evidence = known.evidence;
-    account.evidence.key = key_of(known.evidence.of, record);
+    account.evidence.key = key_of(known.evidence.from, record);
     account.cost_counts = known.cost_counts;
     if (known.cost > 0) account.cost_gpu_ms = known.cost;
     if (!job.placed.empty() || !job.is_waiting()) return account;

@@ -35,10 +35,10 @@ const std::string& domain_of(const Cluster& cluster, NodeId node) {
 }
 
 // Not valid when no node of the pool can take its place.
-NodeId standby_for(const Cluster& cluster, NodeId lost_node, PoolId standby,
-                   const std::set<NodeId>& taken) {
+NodeId spare_for(const Cluster& cluster, NodeId lost_node, PoolId spares,
+                 const std::set<NodeId>& taken) {
     const model::Node lost = cluster.description(lost_node);
-    const auto& idle = cluster.pool(standby).free[static_cast<std::size_t>(View::Idle)];
+    const auto& idle = cluster.pool(spares).free[static_cast<std::size_t>(View::Idle)];
     const cluster::NodeSet& candidates = idle.nodes_with(lost.gpus);
     NodeId best;
     int nearest = -1;
@@ -59,9 +59,9 @@ bool is_to_move(const Cluster& cluster, NodeId node) {
     const cluster::Membership& membership = cluster.membership();
     if (membership.misplaced.contains(node)) return true;
     if (!membership.unavailable.contains(node)) return false;
-    const PoolId standby =
+    const PoolId spares =
         cluster.find_pool(cluster.pool(cluster.nodes()[node.index()].pool).spares);
-    return standby.is_valid() && standby_for(cluster, node, standby, {}).is_valid();
+    return spares.is_valid() && spare_for(cluster, node, spares, {}).is_valid();
 }
 
 }  // namespace
@@ -93,13 +93,13 @@ std::vector<model::NodeMove> node_moves(const Cluster& cluster) {
     std::set<NodeId> taken;
     for (const NodeId node : membership.unavailable) {
         const PoolId pool = cluster.nodes()[node.index()].pool;
-        const std::string& standby = cluster.pool(pool).spares;
-        if (standby.empty() || membership.misplaced.contains(node)) continue;
-        const NodeId standby_node = standby_for(cluster, node, cluster.find_pool(standby), taken);
-        if (!standby_node.is_valid() || !cluster::is_empty(cluster, node)) continue;
-        taken.insert(standby_node);
+        const std::string& spares = cluster.pool(pool).spares;
+        if (spares.empty() || membership.misplaced.contains(node)) continue;
+        const NodeId spare_node = spare_for(cluster, node, cluster.find_pool(spares), taken);
+        if (!spare_node.is_valid() || !cluster::is_empty(cluster, node)) continue;
+        taken.insert(spare_node);
         moves.push_back(
-            {cluster.node_name(standby_node), cluster.pool(pool).name, cluster.node_name(node)});
+            {cluster.node_name(spare_node), cluster.pool(pool).name, cluster.node_name(node)});
     }
     return moves;
 }

@@ -49,7 +49,7 @@ class CoreAuditor {
         return replay;
     }
 
-    // Nobody starts on GPUs on which somebody still saves.
+    // No job starts on GPUs on which another still saves.
     void look_at_saving() {
         std::vector<const RunInterval*> intervals;
         for (const RunInterval& interval : run_.replay.intervals) intervals.push_back(&interval);
@@ -86,7 +86,7 @@ class CoreAuditor {
         }
     }
 
-    // What may never be passed: nobody's saving counts, it was asked to leave.
+    // What may never be passed: a job that saves does not count, it was asked to leave.
     void look_at_limits() {
         struct HeldChange {
             TimePoint at;

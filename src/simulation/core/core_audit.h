@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Did the core keep what quotas promise? All that audit.h looks at, saving left aside, and: nobody
-// starts where somebody still saves; a pause takes the time to save; nobody held more than its
+// Did the core keep what quotas promise? All that audit.h looks at, saving left aside, and: no job
+// starts where another still saves; a pause takes the time to save; no project held more than its
 // limit or a fixed quota; and no demand within a quota that fits anywhere waited longer than the
 // pause grace (quota_waits.h). The last is promised where the pool's quotas sum to no more than
 // there is and freed GPUs are held for whom they were freed (the profile `classic` does not hold

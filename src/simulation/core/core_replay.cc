@@ -113,7 +113,7 @@ class CorePlayer {
         lifecycle::apply(state_, {state_.sequence + 1, now_, "simulation", std::move(body)});
     }
 
-    // Nothing when nothing can happen any more: a wake-up alone starts nobody on an empty cluster
+    // Nothing when nothing can happen any more: a wake-up alone starts no job on an empty cluster
     // unless something is promised.
     std::optional<TimePoint> next_moment() {
         std::optional<TimePoint> next;

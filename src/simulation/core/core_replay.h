@@ -29,7 +29,7 @@ struct CoreExperiment {
     Duration restart_cost = std::chrono::seconds(60);
     Duration save_time = std::chrono::seconds(30);  // at most the policy's pause grace
 
-    // What the measures of replay.h see: so many GPUs, a pause costing all that it costs.
+    // What the measures of replay.h see: a number of GPUs, a pause costing all that it costs.
     Experiment plain() const;
 };
 
@@ -44,7 +44,7 @@ struct CoreReplay {
     std::string why_unfinished = {};  // why the first job waits that did not end; empty: all did
 };
 
-// What a job of the trace asks of the cluster, whose nodes have so many GPUs in its pool.
+// What a job of the trace asks of the cluster, whose nodes have `gpus_per_node` in its pool.
 model::JobSpec spec_of(const TraceJob& job, int gpus_per_node, const CoreExperiment& experiment);
 
 // A cluster of these nodes, of one model, and one project that owns them all.

@@ -265,7 +265,7 @@ TEST_CASE("the audit finds what cannot be") {
 }
 
 TEST_CASE("a project's demand within its quota is taken in its own order") {
-    // Wider than the quota: never within, and nobody waits behind it. Of the others the first two
+    // Wider than the quota: never within, and no job waits behind it. Of the others the first two
     // ask no more than the quota; the last would be beyond it.
     CorePlay play{{job(0, 3000, 4, "b"), job(10, 10, 4, "a"), job(20, 900, 1, "a"),
                    job(30, 900, 1, "a"), job(40, 900, 1, "a")},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does nobody wait for ever while twice as much is asked as there is? For twenty days short jobs
+// Does no job wait for ever while twice as much is asked as there is? For twenty days short jobs
 // ask nine tenths of the GPUs and long ones eleven, then no more come. What the guard by waits
-// promises of the server's decisions: a wait without a break ends after 72 times what the job
-// ever ran (ten minutes at least) and one run of each other job that is there when it falls due, a
+// promises of the server's decisions: a wait without a break ends after 72 times what the job ever
+// ran (ten minutes at least) and one run of each other job that is there when it falls due, a
 // twentieth of what that one ran, an hour at least.
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ struct Kind {
     int gpus_max;
 };
 
-// As dense as asks so many tenths of the GPUs all the time.
+// As dense as to ask the kind's tenths of the GPUs all the time.
 void add(Trace& trace, base::Rng& rng, const Kind& kind) {
     const std::int64_t asked_max = kStretch.count() * kMachines.gpus() * kind.tenths / 10;
     for (std::int64_t asked = 0; asked < asked_max;) {

@@ -32,7 +32,7 @@ class Auditor {
     }
 
   private:
-    // A part of an interval in which nobody came or went.
+    // A part of an interval in which no job came or went.
     struct Part {
         Duration length;
         Speed speed;

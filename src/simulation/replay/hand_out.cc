@@ -23,7 +23,7 @@ HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
         if (traits.first_blocks) break;
         if (traits.pauses) {
             if (!from_last) from_last = running();
-            // Where enough idle, but apart, somebody has to move.
+            // Where enough GPUs are unused, but apart, a job has to move.
             const std::int32_t missing = std::max(ask.gpus - free.count(), 1);
             if (held_behind(heads.first(), missing, *from_last) >= missing) {
                 for (const Start& start : result.started) free.give_back(start.gpus);

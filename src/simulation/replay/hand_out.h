@@ -2,13 +2,13 @@
 //
 // Who gets GPUs now, each its own? Greedily in order of rank: the first job takes what it asks,
 // then the next that fits, and so on. A running job that gets nothing is paused. By Nodes a running
-// job keeps its very GPUs or, when somebody before it needs them, moves: it is paused and starts
+// job keeps its very GPUs or, when a job before it needs them, moves: it is paused and starts
 // elsewhere. share.h does the same where jobs may share.
 //
 // Guarantees: the result is that of one pass over all jobs in order of rank. Made is only the part
 // of it that changes something: from the first waiting job on, and of the running jobs the last.
-// Cost: O(GPU counts), and where somebody may have to be paused O(GPUs asked) by Count, by Nodes
-// that of room.h for each that starts.
+// Cost: O(GPU counts), and where a job may have to be paused O(GPUs asked) by Count, by Nodes that
+// of room.h for each that starts.
 #pragma once
 
 #include <functional>

@@ -130,7 +130,7 @@ class PlainRoom {
         for (std::size_t at = 0; at < scene_.jobs.size(); ++at) {
             if (std::ranges::find(scene_.jobs[at].gpus, gpu) == scene_.jobs[at].gpus.end())
                 continue;
-            return at > turn_ ? at : scene_.jobs.size();  // whoever had it before us is gone
+            return at > turn_ ? at : scene_.jobs.size();  // the job that had it before us is gone
         }
         return scene_.jobs.size();
     }
@@ -207,8 +207,8 @@ void compare(Placement placement) {
         Scene scene(rng, placement);
         const HandOut result = scene.handed_out();
         pauses += result.paused.empty() ? 0 : 1;
-        // Who finds idle GPUs and may be spread takes them from the fullest nodes, whoever is
-        // there.
+        // A job that finds idle GPUs and may be spread takes them from the fullest nodes, full of
+        // any jobs.
         if (placement == Placement::Profile && result.paused.empty()) continue;
         CHECK(scene.after(result) == scene.plainly());
     }

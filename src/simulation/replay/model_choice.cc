@@ -22,7 +22,7 @@ struct Given {
     const GpuList* had = nullptr;  // null: it waited
     bool stands = false;
     Model model = 0;
-    GpuList gpus{};  // by Count told apart only after the pass
+    GpuList gpus{};  // by Count numbered only after the pass
     bool is_spread = false;
 };
 
@@ -76,7 +76,7 @@ class Pass {
 
   private:
     struct State {
-        std::int32_t left = 0;  // GPUs that nobody has taken in this pass
+        std::int32_t left = 0;  // GPUs that no job has taken in this pass
         std::vector<const GpuList*> turns{};  // of running jobs, in order of rank
         std::size_t turns_over = 0;
     };

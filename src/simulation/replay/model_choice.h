@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who gets GPUs of which model now? In order of rank, as hand_out.h: a running job keeps its GPUs,
-// or is paused for somebody before it and chooses again; a job without GPUs chooses among the
-// models with room, of those on which it runs at all. No job stands on two models. Then, by Swap,
-// two jobs of equally many GPUs change places where the sum of their speeds, as parts of each one's
-// best, grows enough, and who gains as much on GPUs that idle moves to them. All pay for a restart.
+// or is paused for a job before it and chooses again; a job without GPUs chooses among the models
+// with room, of those on which it runs at all. No job stands on two models. Then, by Swap, two jobs
+// of equally many GPUs change places where the sum of their speeds, as parts of each one's best,
+// grows enough, and who gains as much on GPUs that idle moves to them. All pay for a restart.
 //
 // Guarantees: who gets GPUs at all is one pass in order of rank, whatever is swapped; what a move
 // leaves idle is handed out at the next event. Nothing is known of how long jobs will take: who

@@ -143,7 +143,7 @@ class Player {
     const Experiment& experiment_;
     Order& order_;
     const Order::OrderTraits traits_;
-    const bool ranks_stay_;  // of running jobs, but when told
+    const bool ranks_stay_;  // of running jobs, save when it notices
 
     TimePoint now_;
     std::size_t next_arrival_ = 0;

@@ -34,7 +34,7 @@ struct Experiment {
     Duration restart_cost = std::chrono::seconds(60);
     Packing packing = Packing::None;
     const SpeedTable* speeds = nullptr;  // of these models; none: neither nodes nor models matter
-    ModelChoice models = {};  // where there are several; nobody shares GPUs then
+    ModelChoice models = {};  // where there are several; no jobs share GPUs then
 
     // Whether it wants its GPUs together; `spread` is the part of its speed left elsewhere.
     Stand stand(Speed spread) const;
@@ -80,7 +80,7 @@ struct Replay {
     }
 };
 
-// How far a replay is, told after each moment that it simulates.
+// How far a replay is, reported after each moment that it simulates.
 struct Progress {
     std::size_t finished = 0;  // jobs
     TimePoint at;

@@ -146,7 +146,7 @@ TEST_CASE("a job goes behind when it passes a threshold, with nothing else happe
     CHECK(play.under("tiresias").ends() == Ends{5200, 3450});
 }
 
-TEST_CASE("GPUs that idle while somebody waits are fragmented") {
+TEST_CASE("GPUs that idle while a job waits are fragmented") {
     Play play{{job(0, 10, 3), job(0, 10, 2)}, {1, 4}};
     play.under("fjf");
     CHECK(measure(play.experiment(), play.replay).fragmentation == doctest::Approx(10 / 80.0));
@@ -173,7 +173,7 @@ TEST_CASE("by nodes a job stands on one node, and is not cut into pieces") {
     CHECK(play.under("srsf").ends() == Ends{100, 110, 11});
 }
 
-TEST_CASE("by nodes who stands in the way of a wide job moves where there is room") {
+TEST_CASE("by nodes a job in the way of a wide one moves where there is room") {
     // One GPU of each node is taken; the wide job needs a whole node.
     Play play{
         {job(0, 200, 3), job(0, 50, 2), job(0, 100, 1), job(60, 10, 4)}, {2, 4}, Placement::Nodes};

@@ -6,7 +6,7 @@
 namespace berth::simulation {
 namespace {
 
-constexpr std::int32_t kIdle = -1;  // the turn of a GPU that nobody holds; else whose it is
+constexpr std::int32_t kIdle = -1;  // the turn of a GPU that no job holds; else whose it is
 
 std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 

@@ -22,10 +22,10 @@ class Room {
     // the one before it; null when there are no more.
     using Behind = std::function<const GpuList*(std::size_t)>;
 
-    // `free` tells what idles, also of GPUs given back in the course of the pass.
+    // `free` has the unused GPUs, also those given back in the course of the pass.
     explicit Room(const FreeGpus& free);
 
-    // Nobody has taken any of them in this pass.
+    // No job has taken any of them in this pass.
     bool is_open(std::span<const std::int32_t> gpus) const;
     // Together: on one node, a wider job on whole nodes and the rest likewise. Those behind hold
     // GPUs of this model. Empty, and nothing taken, when it does not fit.

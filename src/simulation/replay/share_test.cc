@@ -87,7 +87,7 @@ TEST_CASE("120 half-idle jobs all run at once on 64 GPUs, and end within 1 h 20,
     CHECK(measure(play.experiment(), play.under("fjf").replay).makespan_s == 7200);
 }
 
-TEST_CASE("nobody shares while GPUs idle") {
+TEST_CASE("no job shares while GPUs idle") {
     SharePlay play{{job(0, hours(1)), job(0, hours(1))}, {1, 2}};
     CHECK(play.under("fjf").ends() == Ends{3600, 3600});
 }
@@ -103,7 +103,7 @@ TEST_CASE("who shared and gets GPUs of its own pays a restart") {
     SharePlay play{{job(0, minutes(10)), job(0, hours(1)), job(0, hours(1))}, {1, 2}};
     play.restart_cost = seconds(60);
     play.under("fjf");
-    // First two share and one is alone; when the first ends, nobody has to share.
+    // First two share and one is alone; when the first ends, no job has to share.
     CHECK(play.ends() == Ends{800, 3800, 3600});
     CHECK(play.replay.jobs[0].held == seconds(800));
 }
@@ -124,8 +124,8 @@ TEST_CASE("a job before them takes the GPUs of two that share, both go on later"
     CHECK(play.ends()[0] == 1200 + (36'000 - 450) * 4 / 3);
 }
 
-TEST_CASE("orders that pause nobody pause nobody, and fifo lets nobody overtake") {
-    // The second fits beside nobody and has to wait; the third would overtake it.
+TEST_CASE("orders without pauses pause no job, and fifo lets no job overtake") {
+    // The second fits beside no other and has to wait; the third would overtake it.
     const Profile busy{.sm_percent = 100, .memory_percent = 40};
     SharePlay play{{job(0, hours(1), 2), job(1, hours(1), 2, busy), job(2, hours(1), 2)}, {1, 2}};
     CHECK(play.under("fjf").ends() == Ends{4799, 8401, 4801});

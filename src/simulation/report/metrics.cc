@@ -17,8 +17,8 @@ double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// GPUs asked by all jobs that were there, summed over time: the area up to any moment at which
-// somebody came or went.
+// GPUs asked by all jobs that were there, summed over time: the area up to any moment at which a
+// job came or went.
 class AskedOverTime {
   public:
     AskedOverTime(const Trace& trace, const Replay& replay) {

@@ -6,8 +6,8 @@
 //   queue          the part of it in which the job held no GPUs
 //   makespan       from the first submission to the last end
 //   utilization    GPU time of useful work, of all GPUs over the makespan
-//   fragmentation  GPU time that idled while somebody waited, of all GPUs over the makespan
-//   rho            finish-time fairness (Mahajan et al., Themis, NSDI'20): JCT over the time the
+//   fragmentation  GPU time that idled while a job waited, of all GPUs over the makespan rho
+//   finish-time fairness (Mahajan et al., Themis, NSDI'20): JCT over the time the
 //                  job would take with a fair part of the cluster, work x max(1, mean demand during
 //                  its life / GPUs), demand being the GPUs asked by all jobs that were there
 //   static rho     the same with one part for all, as Shockwave (NSDI'23) compares: work x

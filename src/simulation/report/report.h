@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How is a comparison of policies told? As JSON, a list with one object for each policy, or as a
+// How is a comparison of policies shown? As JSON, a list with one object for each policy, or as a
 // page.
 #pragma once
 

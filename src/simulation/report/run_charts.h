@@ -29,7 +29,7 @@ std::vector<double> time_ticks(const Span& span);
 
 // The share of jobs that finished within a time of their submission.
 Chart completion_chart(const Experiment& experiment, std::span<const Run> runs);
-// The share of GPUs that somebody holds.
+// The share of GPUs that jobs hold.
 Chart use_chart(const Experiment& experiment, std::span<const Run> runs, const Span& span);
 Chart waiting_chart(std::span<const Run> runs, const Span& span);
 

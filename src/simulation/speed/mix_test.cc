@@ -78,7 +78,7 @@ TEST_CASE("pairs: memory first, then 120 percent of the SMs, and never three") {
     CHECK_FALSE(may_share({job(idle(10)), job(idle(10))}, Packing::None));
 }
 
-TEST_CASE("of whom nothing is known together, shares with nobody") {
+TEST_CASE("jobs of which nothing is known together do not share") {
     CHECK_FALSE(may_share({job(Profile{}), job(idle(10))}, Packing::Pairs));
     CHECK_FALSE(may_share({job(Profile{}), job(Profile{})}, Packing::Muri));
 }

@@ -9,7 +9,7 @@ namespace berth::simulation {
 namespace {
 
 constexpr std::string_view kMagic = "\x1f\x8b";
-constexpr int kGzip = 16 + MAX_WBITS;  // as zlib wants to be told
+constexpr int kGzip = 16 + MAX_WBITS;  // zlib's word for it
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 
 }  // namespace

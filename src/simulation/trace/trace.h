@@ -47,7 +47,7 @@ using Trace = std::vector<TraceJob>;
 // How a file is to be read, and what it is called in errors.
 struct TraceFile {
     std::string_view file;
-    std::string_view format = {};  // empty: told by the columns
+    std::string_view format = {};  // empty: found by the columns
     OwnColumns columns = {};
 };
 

@@ -35,7 +35,7 @@ inline constexpr std::string_view kGpuForms =
 
 // Milliseconds; negative ones are before 1970.
 std::optional<std::int64_t> moment_of(std::string_view text, TraceUnit unit);
-// Milliseconds, at most some thirty years, so that times so many GPUs it does not overflow.
+// Milliseconds, at most some thirty years, so that times a number of GPUs it does not overflow.
 std::optional<std::int64_t> duration_of(std::string_view text, TraceUnit unit);
 
 struct GpusAsked {

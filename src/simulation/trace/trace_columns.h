@@ -46,7 +46,7 @@ class TraceColumns {
   public:
     using Row = std::span<const std::string_view>;
 
-    // `format` empty: told by the header. Errors: NotFound, with the columns that are missing,
+    // `format` empty: found by the header. Errors: NotFound, with the columns that are missing,
     // those found and those of the formats; Invalid, one that is used is there twice; without the
     // place.
     static base::Result<TraceColumns> of(Row header, std::string_view format,

@@ -64,7 +64,7 @@ TEST_CASE("Muri's milliseconds become whole seconds: submission down, duration u
     CHECK(trace[0].name == "bert");
 }
 
-TEST_CASE("a profile stands in columns of its own, whatever the format") {
+TEST_CASE("a profile has columns of its own, whatever the format") {
     const Profile muri =
         parse(
             "job_id,num_gpu,submit_time,model_name,batch_size,duration,iteration_time,"
@@ -83,7 +83,7 @@ TEST_CASE("a profile stands in columns of its own, whatever the format") {
           "t.csv:2: sm_percent: wanted a number from 0 to 100, found \"120\"");
 }
 
-TEST_CASE("Tiresias, Philly, Shockwave and our own are told by their columns") {
+TEST_CASE("Tiresias, Philly, Shockwave and our own are found by their columns") {
     CHECK(parse("job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n"
                 "0,8,30,133,vgg11,147,23\n")[0]
               .work == std::chrono::seconds(147));
@@ -101,7 +101,7 @@ TEST_CASE("Tiresias, Philly, Shockwave and our own are told by their columns") {
     CHECK(own[1].user == "maria, m");
 }
 
-TEST_CASE("names of columns are told in any case, behind a byte order mark, by any separator") {
+TEST_CASE("names of columns are found in any case, behind a byte order mark, by any separator") {
     const std::string_view headers[] = {"submit_s,duration_s,gpus", "Submit_S,DURATION_S,GPUs",
                                         "\xef\xbb\xbfsubmit,duration,gpus",
                                         "\"submit\" , \"Duration\",GPUS"};

@@ -25,9 +25,9 @@ constexpr std::int64_t kBurialEvery = 20'000'000;    // ns between looks at what
 constexpr std::int64_t kHelloWithin = 5'000'000'000;  // ns from connecting to Hello
 constexpr std::size_t kOwnersMax = 64;
 
-tl::unexpected<base::Error> too_large_for_lane(const Order& order, const std::string& lane) {
-    return base::invalid("tenant \"" + order.name + "\" may have more memory than lane \"" + lane +
-                         "\" has; lower its limit or enlarge the lane");
+tl::unexpected<base::Error> too_large_for(const Order& order, const std::string& rotation) {
+    return base::invalid("tenant \"" + order.name + "\" may have more memory than rotation \"" +
+                         rotation + "\" has; lower its limit or enlarge the rotation");
 }
 
 }  // namespace
@@ -97,8 +97,8 @@ std::string Arbiter::answer(std::string_view line) {
 }
 
 base::Result<std::string> Arbiter::carry_out(const Order& order) {
-    if (order.verb == Verb::lane) {
-        BERTH_TRY_VOID(make_lane(order));
+    if (order.verb == Verb::rotation) {
+        BERTH_TRY_VOID(make_rotation(order));
         return std::string();
     }
     const auto known = tenants_.find(order.name);
@@ -123,7 +123,7 @@ base::Result<std::string> Arbiter::carry_out(const Order& order) {
 }
 
 Status Arbiter::change_tenant(Tenant& tenant, const Order& order) {
-    BERTH_TRY_VOID(fit_into_lane(tenant, order));
+    BERTH_TRY_VOID(fit_into_rotation(tenant, order));
     if (order.verb == Verb::tenant) rehome(tenant, order);
     BERTH_TRY_VOID(tenant.change(order));
     for (const GpuWish& gpu : order.gpus)
@@ -146,9 +146,9 @@ void Arbiter::rehome(Tenant& tenant, const Order& order) {
 Status Arbiter::make_tenant(const Order& order) {
     if (tenants_.size() >= kTenantsMax)
         return fail(ErrorCode::Exhausted, "there are 512 tenants already; drop one first");
-    BERTH_TRY(fitted, fit_into_lane(order));
+    BERTH_TRY(fitted, fit_into_rotation(order));
     BERTH_TRY(tenant, Tenant::make(fitted));
-    // Whoever reaches it may connect: the folder says who that is.
+    // The rights of the folder decide which processes may connect.
     BERTH_TRY(listener,
               runtime::listen_at(*tenant_folder_, order.name, runtime::SocketKind::Packets, 0666));
     tenant->listener = std::move(listener.socket);
@@ -165,43 +165,43 @@ Status Arbiter::make_tenant(const Order& order) {
     return {};
 }
 
-Status Arbiter::make_lane(const Order& order) {
-    if (gates_.lane(order.name) == nullptr && gates_.lane_count() >= kLanesMax)
-        return fail(ErrorCode::Exhausted, "there are 1024 lanes already; use one of them");
+Status Arbiter::make_rotation(const Order& order) {
+    if (gates_.rotation(order.name) == nullptr && gates_.rotation_count() >= kRotationsMax)
+        return fail(ErrorCode::Exhausted, "there are 1024 rotations already; use one of them");
     for (const auto& [name, tenant] : tenants_)
-        if (tenant->lane() == order.name && tenant->lane_claim().limit > *order.memory)
-            return base::invalid("tenant \"" + name + "\" of lane \"" + order.name +
+        if (tenant->rotation() == order.name && tenant->rotation_claim().limit > *order.memory)
+            return base::invalid("tenant \"" + name + "\" of rotation \"" + order.name +
                                  "\" has a larger limit; lower that first");
-    gates_.set_lane(order.name, {*order.memory, order.policy.value_or(windows::Policy::fair)});
+    gates_.set_rotation(order.name, {*order.memory, order.policy.value_or(windows::Policy::fair)});
     return {};
 }
 
-// A tenant of a lane has one GPU, and no more memory of it than the lane.
-base::Result<Order> Arbiter::fit_into_lane(const Order& order) const {
-    if (order.lane.empty()) return order;
-    const windows::LaneTerms* lane = gates_.lane(order.lane);
-    if (lane == nullptr)
-        return fail(ErrorCode::NotFound, "no lane \"" + order.lane + "\"; make it with: lane " +
-                                             order.lane + " memory=BYTES policy=fair");
+// A tenant of a rotation has one GPU, and no more memory of it than the rotation.
+base::Result<Order> Arbiter::fit_into_rotation(const Order& order) const {
+    if (order.rotation.empty()) return order;
+    const windows::RotationTerms* rotation = gates_.rotation(order.rotation);
+    if (rotation == nullptr)
+        return fail(ErrorCode::NotFound, "no rotation \"" + order.rotation +
+                                             "\"; make it with: rotation NAME memory=BYTES");
     if (order.gpus.size() != 1)
-        return base::invalid("tenant \"" + order.name + "\" has " +
-                             std::to_string(order.gpus.size()) +
-                             " GPUs; in a lane a tenant has one: two that wait for each other on "
-                             "two GPUs would wait for ever");
+        return base::invalid(
+            "tenant \"" + order.name + "\" has " + std::to_string(order.gpus.size()) +
+            " GPUs; in a rotation a tenant has one: two could wait for each other for ever");
     if (order.gpus[0].burst)
         return base::invalid("tenant \"" + order.name +
-                             "\": in a lane memory is lent by turns; give it no burst");
+                             "\": in a rotation memory is lent by turns; give it no burst");
     Order fitted = order;
-    if (!fitted.gpus[0].memory) fitted.gpus[0].memory = fitted.memory.value_or(lane->memory);
-    if (*fitted.gpus[0].memory > lane->memory) return too_large_for_lane(order, order.lane);
+    if (!fitted.gpus[0].memory) fitted.gpus[0].memory = fitted.memory.value_or(rotation->memory);
+    if (*fitted.gpus[0].memory > rotation->memory) return too_large_for(order, order.rotation);
     return fitted;
 }
 
-Status Arbiter::fit_into_lane(const Tenant& tenant, const Order& order) const {
-    if (tenant.lane().empty()) return {};
+Status Arbiter::fit_into_rotation(const Tenant& tenant, const Order& order) const {
+    if (tenant.rotation().empty()) return {};
     std::uint64_t most = order.memory.value_or(0);
     for (const GpuWish& gpu : order.gpus) most = std::max(most, gpu.memory.value_or(0));
-    if (most > gates_.lane(tenant.lane())->memory) return too_large_for_lane(order, tenant.lane());
+    if (most > gates_.rotation(tenant.rotation())->memory)
+        return too_large_for(order, tenant.rotation());
     return {};
 }
 
@@ -237,7 +237,7 @@ std::int64_t Arbiter::look() {
             settled.push_back(tenant.get());
         }
     }
-    // Nobody grows before its limit leaves others what they have come back with.
+    // No tenant grows before its limit leaves others what they have come back with.
     next = std::min(next, loans_.look(tenants_, gates_, now));
     for (Tenant* tenant : settled) tenant->settle(false);
     next = std::min(next, look_for_silence(tenants_, now));

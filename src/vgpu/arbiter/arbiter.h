@@ -32,9 +32,9 @@
 namespace berth::vgpu::arbiter {
 
 inline constexpr std::size_t kTenantsMax = 512;
-inline constexpr std::size_t kLanesMax = 1024;
+inline constexpr std::size_t kRotationsMax = 1024;
 inline constexpr std::size_t kGuestsMax = 1024;  // of a tenant: connections and the not yet freed
-inline constexpr std::size_t kStrangersMax = 16;  // of those, other users', to be told so
+inline constexpr std::size_t kStrangersMax = 16;  // of those, other users' that get a refusal
 
 struct Options {
     std::string directory;
@@ -57,9 +57,9 @@ class Arbiter {
     std::string answer(std::string_view line);
     base::Result<std::string> carry_out(const Order& order);
     base::Status make_tenant(const Order& order);
-    base::Status make_lane(const Order& order);
-    base::Result<Order> fit_into_lane(const Order& order) const;
-    base::Status fit_into_lane(const Tenant& tenant, const Order& order) const;
+    base::Status make_rotation(const Order& order);
+    base::Result<Order> fit_into_rotation(const Order& order) const;
+    base::Status fit_into_rotation(const Tenant& tenant, const Order& order) const;
     base::Status change_tenant(Tenant& tenant, const Order& order);
     void rehome(Tenant& tenant, const Order& order);
     base::Status drop_tenant(const std::string& name);
@@ -70,7 +70,7 @@ class Arbiter {
     // Listens to who connects, or to this member.
     void hear(Tenant& tenant, std::uint64_t id);
     void rest(Tenant& tenant, std::uint64_t id);
-    // When somebody who rests is to be heard again.
+    // When the arbiter reads from the next resting connection again.
     std::int64_t hear_again(Tenant& tenant, std::int64_t now);
     void on_guest(Tenant& tenant);
     void on_message(Tenant& tenant, std::uint64_t id);

@@ -124,7 +124,7 @@ void Arbiter::admit(Tenant& tenant, Member& member) {
     send_welcome(member.peer.socket.get(), welcome, tenant.account_fd(), tenant.terms_fd());
 }
 
-// The newest is believed: one before it has lost its processes to it, or was somebody's mistake.
+// The newest supervisor is believed: an older one has lost its processes to it, or is a mistake.
 void Arbiter::attend(Tenant& tenant, std::uint64_t id) {
     Member& member = tenant.members.at(id);
     loop_.forget(member.heard);
@@ -166,7 +166,7 @@ void Arbiter::on_supervisor(Tenant& tenant) {
         case ledger::Stay::parked:
             whereabouts.move_to(Where::away, now);
             whereabouts.is_parked = true;
-            tenant.calls.is_wake_told = false;
+            tenant.calls.is_wake_reported = false;
             break;
     }
     tenant.set_off(!tenant.takes_turns());

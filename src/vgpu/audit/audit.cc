@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The strict way to be in front of the driver: an auditor of the dynamic loader (LD_AUDIT, see
-// rtld-audit(7)). Whoever asks the loader for the driver or its management library, by whatever
-// name or path, with RTLD_DEEPBIND or by name in a namespace of its own, gets ours, which lie
-// beside this one. Only those two get what they ask for: they load what is behind them. About a
-// path for a new namespace the loader asks no auditor.
+// rtld-audit(7)). A library that asks the loader for the driver or its management library gets
+// ours, which lie beside this one. That holds for any name or path, with RTLD_DEEPBIND, and by name
+// in a namespace of its own. Only our two get what they ask for: they load what is behind them.
+// About a path for a new namespace the loader asks no auditor.
 //
 // It lives in a namespace of its own with a C library of its own, so it uses little of that.
 #include <dlfcn.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where is the library that ours stands in front of? Asked by its name the loader gives ours, so it
-// is opened by its path: the one that a variable says, else the first of the folders in which the
+// Where is the real library that ours replaces? Asked by its name the loader gives ours, so it is
+// opened by its path: the one that a variable says, else the first of the folders in which the
 // loader would look for this program (LD_LIBRARY_PATH among them, where a container has a newer
 // driver than its machine), else of those where installations put it.
 //
-// Trusts: nothing. Guarantees: what it opens is not ours, under whatever path, and a program that
-// later asks for the same path is not told that it is loaded already, but is asked about by an
-// auditor (vgpu/audit). Cost: once for each process, a few file names.
+// Trusts: nothing. Guarantees: what it opens is not ours, under whatever path, and when a program
+// later asks for the same path, the loader does not find it loaded but asks the auditor
+// (vgpu/audit). Cost: once for each process, a few file names.
 #pragma once
 
 namespace berth::vgpu::behind {
@@ -26,5 +26,5 @@ Opened open_behind(const Wanted& wanted);
 
 }  // namespace berth::vgpu::behind
 
-// Every library of ours that stands in front of another exports it: so it is known.
+// Every library of ours that replaces another exports it; ours are known by it.
 extern "C" __attribute__((visibility("default"))) void berth_vgpu_in_front();

@@ -26,7 +26,7 @@
 //   sharing = slices         between processes: slices of time, or `concurrent` as under MPS
 //   copy_gib_per_s = 50      each way                                                        (50)
 //   kernel_us = 10           how long a kernel of unknown name runs                          (10)
-//   time = real              or `virtual`: passes only while somebody waits; for one process
+//   time = real              or `virtual`: passes only while a thread waits; for one process
 //   checkpoint = works       or `fails`, `unsupported`, `out_of_memory`: what a checkpoint does
 #pragma once
 
@@ -45,7 +45,7 @@ enum class Sharing : std::uint32_t { Slices, Concurrent };
 enum class Time : std::uint32_t { Real, Virtual };
 enum class CheckpointOutcome : std::uint32_t { Works, Fails, Unsupported, OutOfMemory };
 
-// A part of a GPU that the hardware cuts: so many of its seven compute slices.
+// A part of a GPU that the hardware cuts: a number of its seven compute slices.
 struct Slice {
     std::uint32_t gpu = 0;
     std::uint32_t compute = 0;

@@ -275,7 +275,7 @@ void repair(const SharedState& state) {
     for (std::uint32_t i = 0; i < layout.blocks_end; ++i) {
         Block& block = layout.blocks[i];
         if (block.bytes.load() == 0) continue;
-        // Nobody holds it: its last holder died while it let go.
+        // No process holds it: its last holder died while it let go.
         if (!has_holder(block)) free_block(state, block);
         // A dead payer's heir was found and not yet named.
         else if ((holder_word(block, block.payer.load()).load() & holder_bit(block.payer.load())) ==

@@ -161,7 +161,7 @@ TEST_CASE("contents are real up to the amount described, and the file shrinks wi
     CHECK((*machine.state)->blocks[again].offset != 0);
 }
 
-TEST_CASE("whoever takes the lock next ends what a killed owner began") {
+TEST_CASE("the next process that takes the lock ends what a killed owner began") {
     const Machine machine;
     const auto held = take(*machine.state, {machine.me, 0, 8 * kMiB});
     const auto orphan = take(*machine.state, {machine.me, 0, 16 * kMiB});

@@ -2,8 +2,8 @@
 //
 // Which processes are on the GPUs, and what becomes of one that ends?
 //
-// A process that is gone, by whatever death, loses all it had `release_delay` after somebody first
-// saw it gone. Processes see each other through /proc, so they share a pid namespace.
+// A process that is gone, by whatever death, loses all it had `release_delay` after another process
+// first saw it gone. Processes see each other through /proc, so they share a pid namespace.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 // contents of the memory.
 //
 // A process may be killed at any instruction. So everything that counts is a record that becomes
-// true with one store, sums are kept only as a copy of what the records add up to, and whoever
-// next takes the lock from a dead owner puts the sums and half-made records right.
+// true with one store, sums are kept only as a copy of what the records add up to, and the next
+// process that takes the lock from a dead owner puts the sums and half-made records right.
 //
 // The file must be on a tmpfs such as /dev/shm: its size only grows, its used part does not.
 // Records are given room before they are touched: on a full file system, touching them would end

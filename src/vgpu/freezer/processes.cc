@@ -114,7 +114,7 @@ std::string Processes::at_all_in(ProcessState state,
     return failure;
 }
 
-// Whoever had the GPU before may still be leaving it.
+// The process that had the GPU before may still be leaving it.
 CUresult Processes::restore(pid_t pid) const {
     while (true) {
         const CUresult result = node_.driver.restore(pid, moves_);

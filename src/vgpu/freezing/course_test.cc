@@ -147,7 +147,7 @@ TEST_CASE("a failure at any process in any step of thawing leaves the whole job 
     }
 }
 
-TEST_CASE("what cannot be undone either is lost, and both reasons are told") {
+TEST_CASE("what cannot be undone either is lost, and both reasons are reported") {
     int lost = 0;
     for (const Goal goal : {Goal::Frozen, Goal::Running}) {
         for (int first = 0; first < calls_of(goal); ++first) {

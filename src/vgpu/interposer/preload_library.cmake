@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # How does a module become a library that stands before another? berth_preload_library(MODULE OUT
-# SONAME WORD NAMES): lib/libOUT.so is found under SONAME by whoever asks for that once it is
-# preloaded, exports every one of NAMES as a jump to the library behind it, and MODULE's own
-# functions take the place of theirs. It needs nothing but the C library.
+# SONAME WORD NAMES): once it is preloaded, the loader finds lib/libOUT.so under SONAME. It exports
+# every one of NAMES as a jump to the library behind it; MODULE's own functions replace those of the
+# same name. It needs nothing but the C library.
 
 function(berth_preload_library module out soname word names)
     if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")

@@ -50,7 +50,7 @@ class Iterations {
         return look_closer(at, word);
     }
 
-    // The program waited for its work for so long.
+    // The program waited `ns` for its work.
     void waited(std::int64_t ns);
 
     // Launches of an iteration; 0: none is known.

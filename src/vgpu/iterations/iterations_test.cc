@@ -172,7 +172,7 @@ TEST_CASE("evaluation and checkpoints now and then cost one odd iteration each")
             program.steps(evaluation, 2, 5 * kMs);
         }
         CHECK(program.period() == step.size());
-        // The first step after each evaluation is not told from it; all others are.
+        // The first step after each evaluation counts as part of it; all others are found.
         CHECK(program.regular >= 20 * 24);
         CHECK(program.ends >= 20 * 25 - 1);
     }

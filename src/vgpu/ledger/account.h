@@ -3,7 +3,8 @@
 // What do the processes of one tenant tell each other and the arbiter? Their account: shared
 // memory that all of them write, a line for each GPU of the tenant and in it a slot for each
 // process. A process writes its own slots only, and what it uses of a GPU's memory is one word, so
-// a kill at any instruction leaves nothing half said: whoever outlives it sets that word to zero.
+// a kill at any instruction leaves nothing half written: a process that outlives it sets that word
+// to zero.
 //
 // A slot never moves and means nothing until the arbiter hands it to a process (admission.h).
 // All of it may be garbage where a process writes garbage: readers bound what they read.
@@ -22,7 +23,7 @@ inline constexpr std::uint32_t kSlotsMax = 512;  // processes of one tenant at a
 // One process on one GPU.
 struct alignas(64) Slot {
     std::atomic<std::uint64_t> charged;  // bytes of GPU memory, see charge.h
-    std::atomic<std::uint32_t> pid;      // as the arbiter, its only writer, sees it; 0: nobody
+    std::atomic<std::uint32_t> pid;      // as the arbiter, its only writer, sees it; 0: none
     std::atomic<std::uint32_t> asking;   // threads with bytes in `charged` that may be too many
     std::atomic<std::uint64_t> highest;  // what was ever charged
     std::atomic<std::uint64_t> high;     // ... since the last iteration ended
@@ -40,15 +41,15 @@ struct alignas(64) Slot {
     // What its iterations take, apart from what is written at launches. Counts ever grow.
     alignas(64) std::atomic<std::uint64_t> iterations;  // that have ended
     std::atomic<std::uint64_t> timed_iterations;        // of those, the ones that ...
-    std::atomic<std::uint64_t> timed_ns;                // ... took so long, without gates
+    std::atomic<std::uint64_t> timed_ns;                // ... took this time, without gates
     std::atomic<std::uint64_t> persistent;  // the most charged at the end of one
     std::atomic<std::uint64_t> peak;        // the most charged within one
     std::atomic<std::uint32_t> launches;    // in one; 0: it has none
 };
 
 struct Line {
-    pthread_mutex_t queue;              // robust: whoever is not sure of its room asks in turn
-    std::atomic<std::uint32_t> queued;  // 1 while somebody holds it: newcomers line up as well
+    pthread_mutex_t queue;              // robust: who is not sure of its room asks in turn
+    std::atomic<std::uint32_t> queued;  // 1 while a process holds it: newcomers line up as well
     Slot slots[kSlotsMax];
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does a process come to its slot? It connects to the socket of its tenant; whoever may reach
-// that socket belongs to the tenant. It says Hello, the arbiter looks at who it is (SO_PEERCRED)
-// and answers with Welcome and two segments, account and terms. The connection stays open while
-// the process lives: on it the process rings when it waits at a gate, and its end tells either
-// side that the other has gone. Messages are SEQPACKET packets of exactly these structs.
+// How does a process come to its slot? It connects to the socket of its tenant; a process that may
+// reach that socket belongs to the tenant. It says Hello, the arbiter looks at who it is
+// (SO_PEERCRED) and answers with Welcome and two segments, account and terms. The connection stays
+// open while the process lives: on it the process rings when it waits at a gate, and its end tells
+// either side that the other has gone. Messages are SEQPACKET packets of exactly these structs.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Welcome {
     char reason[kReasonMax] = {};  // NUL-terminated
 };
 
-// Somebody waits at the gate of this GPU, or has just begun to work on it.
+// The process waits at the gate of this GPU, or has just begun to work on it.
 struct Ring {
     std::uint32_t gpu = 0;
 };

@@ -34,7 +34,7 @@ bool lock(Line& line) {
     return status == 0;
 }
 
-// Out of turn. Asked before the sum is: whoever was not there by then has seen the queue.
+// Asks that are out of turn. Read before the sum: a process that asks later has seen the queue.
 bool anybody_asks(const Place& place) {
     const std::uint32_t end = std::min(place.terms->slots_end.load(), kSlotsMax);
     const Slot* slots = place.line->slots;

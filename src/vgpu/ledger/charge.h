@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// May this process have so many more bytes of a GPU? Publish, then check: it first adds them to
-// its own slot and then sums the slots of the tenant. Of two who ask at once at least one sees
-// the other, so the sum of what was granted is never above the limit. Who finds the sum too large
-// takes its bytes back and asks again in turn, so that two who could not both have the room do
-// not both go away without it. In turn nobody is waited for but those who ask out of turn.
+// May this process have `bytes` more of a GPU? Publish, then check: it first adds them to its own
+// slot and then sums the slots of the tenant. Of two who ask at once at least one sees the other,
+// so the sum of what was granted is never above the limit. Who finds the sum too large takes its
+// bytes back and asks again in turn, so that two who could not both have the room do not both go
+// away without it. In turn it waits only for those who ask out of turn.
 //
 // Costs three atomic additions and one read for each process of the tenant; in turn, a robust
 // mutex. A dead process is charged until the arbiter sets its word to zero; nothing else is ever
@@ -29,7 +29,7 @@ struct Place {
 // processes come back to a restarted arbiter it waits, for five seconds at most.
 [[nodiscard]] bool charge(const Place& place, std::uint64_t bytes);
 
-// For what exists already and nobody can refuse: a context, or what a process brings along.
+// For what exists already and cannot be refused: a context, or what a process brings along.
 void charge_regardless(const Place& place, std::uint64_t bytes);
 
 // After a charge: keeps the highest. At least `before`, which is what it was on another seat.

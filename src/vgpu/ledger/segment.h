@@ -18,7 +18,7 @@ struct Segment {
 Segment create_segment(const char* name, std::size_t size, Writer writer);
 
 // Maps what another process passed. nullptr with errno set when it is not a segment of this size
-// that is sealed against shrinking; then nobody could make a read of it fail later.
+// that is sealed against shrinking; then no process can make a read of it fail later.
 void* map_segment(int fd, std::size_t size, Writer writer);
 
 void unmap_segment(void* at, std::size_t size);

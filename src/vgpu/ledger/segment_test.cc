@@ -25,7 +25,7 @@ TEST_CASE("what its creator writes, another mapping reads") {
     ::close(segment.fd);
 }
 
-TEST_CASE("nobody else can make a creator's segment writable") {
+TEST_CASE("no other process can make a creator's segment writable") {
     const Segment segment = create_segment("terms", kSize, Writer::creator);
     REQUIRE(segment.fd >= 0);
     CHECK(map_segment(segment.fd, kSize, Writer::everyone) == nullptr);
@@ -39,7 +39,7 @@ TEST_CASE("nobody else can make a creator's segment writable") {
     ::close(segment.fd);
 }
 
-TEST_CASE("nobody can shrink a segment below those who mapped it, or take that seal off") {
+TEST_CASE("no process can shrink a segment below those who mapped it, or take that seal off") {
     const Segment segment = create_segment("account", kSize, Writer::everyone);
     REQUIRE(segment.fd >= 0);
     CHECK(::ftruncate(segment.fd, 0) == -1);

@@ -21,7 +21,7 @@ enum class Stay : std::uint32_t {
     off = 1,  // no memory on its GPUs; it waits for come_back
     away = 2,  // the same, but it is not to come back yet
     leaving = 3,  // about to be off: it needs no turns any more
-    parked = 4,  // away, and its processes run: their next call is to be told
+    parked = 4,  // away, and its processes run: their next call is reported
 };
 
 // From the supervisor, at first and with every change.

@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kUuidMax = 48;  // "GPU-..." with its NUL
 // The two lowest bits of a gate. The others count, so that a waiter sees every change, and tell one
 // turn from another.
 enum class Gate : std::uint32_t {
-    open = 0,  // nobody else wants this GPU: launch without looking further
+    open = 0,  // no other tenant wants this GPU: launch without looking further
     granted = 1,  // it is this tenant's turn: launch, and account for it
     closed = 2,  // wait
     turn = 3,  // granted for one iteration: to end the one that has begun, or to make the next
@@ -33,7 +33,7 @@ struct alignas(64) GpuTerms {
     std::atomic<std::uint64_t> shown_bytes;  // how large the GPU looks; the most it may ever have
     std::atomic<std::uint64_t> request_bytes;  // what it was promised: up to here an asker waits
     std::atomic<std::uint32_t> answers;  // counts looks at what was asked, each of which decided
-    std::atomic<std::uint32_t> in_lane;  // 1: past the limit wait for a turn, to shown_bytes
+    std::atomic<std::uint32_t> in_rotation;  // 1: past the limit wait for a turn, to shown_bytes
     // Held by its processes and in no slot: code, what the driver takes; as the GPU itself says.
     std::atomic<std::uint64_t> uncounted_bytes;
     std::atomic<std::uint64_t> context_bytes;  // what a process pays for its context
@@ -50,7 +50,7 @@ struct Terms {
     std::uint64_t mark;
     std::uint32_t gpu_count;
     std::atomic<std::uint32_t> gated;  // GPUs whose gate is not open: 0 = launch without looking
-    std::atomic<std::uint32_t> is_off;  // 1: it is off its GPUs, and nobody of it may come to them
+    std::atomic<std::uint32_t> is_off;  // 1: it is off its GPUs, and no process of it may use them
     GpuTerms gpus[kGpusMax];
 };
 

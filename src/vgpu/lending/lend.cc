@@ -220,7 +220,7 @@ class Lending {
     const std::vector<Tenant>& tenants_;
     Decisions decisions_;
     Amount free_;
-    Amount coming_ = 0;  // of those who leave, and nobody waits for it yet
+    Amount coming_ = 0;  // of those who leave, and none waits for it yet
 };
 
 }  // namespace

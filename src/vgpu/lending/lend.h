@@ -12,8 +12,8 @@
 // Guarantee: while the requests fit together, an owner that waits has what it asked for once those
 // who were ordered off have left.
 //
-// In this order: owners; those who are off, by who left first; borrowers, and they only while
-// nobody is off. A tenant that is off comes back with all it held. Off within its request, it is an
+// In this order: owners; tenants that are off, the first that left first; borrowers, only while no
+// tenant is off. A tenant that is off comes back with all it held. Off within its request, it is an
 // owner; beyond, it waits until owners leave it the room, for ever if they do not. Other borrowers
 // leave it theirs: who borrowed for a turn is ordered off for who has been off as long, by who left
 // first. Who is ordered off is the borrower with the least memory that suffices, else the one with
@@ -41,7 +41,7 @@ struct Tenant {
     std::uint64_t charged = 0;  // as read since; off the GPU: what it comes back with
     std::uint64_t asked = 0;  // more, that its processes wait for
     Where where = Where::here;
-    bool can_leave = false;  // somebody takes it off when it is ordered
+    bool can_leave = false;  // a supervisor takes it off when it is ordered
     std::int64_t since = 0;  // ns: when it came to be where it is
     int times = 0;  // that it was ordered off
 };
@@ -57,8 +57,8 @@ struct Decisions {
     bool again = false;  // limits were lowered: look at once
 };
 
-// A borrower stays off for so long at least, and twice as long each time that it is ordered off
-// again: who grows step by step must not chase it at each of them.
+// A borrower stays off for this time at least, and twice as long each time that it is ordered off
+// again: an owner that grows step by step must not chase it at each step.
 inline constexpr std::int64_t kRest = 1'000'000'000;
 inline constexpr std::int64_t kRestMax = 64'000'000'000;
 // Of a borrower, while others wait for what it has. Long against a copy there and back.

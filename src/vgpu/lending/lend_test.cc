@@ -76,7 +76,7 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE("a borrower has what others do not use, at once where nobody was promised it") {
+TEST_CASE("a borrower has what others do not use, at once where it was promised to none") {
     Node node{24, {tenant(8, 20, 8), tenant(12, 12, 4)}};
     node.tenants[0].asked = 4;
     CHECK_FALSE(node.look().again);
@@ -96,7 +96,7 @@ TEST_CASE("unused room of an owner is lent: its limit goes down first, then the 
     CHECK(node.tenants[0].charged == 20);
 }
 
-TEST_CASE("nobody has more than its burst, nor what others hold") {
+TEST_CASE("no tenant has more than its burst, nor what others hold") {
     Node node{24, {tenant(8, 20, 8), tenant(12, 12, 4)}};
     node.tenants[0].asked = 13;
     CHECK(node.look().of[0].is_final);
@@ -160,7 +160,7 @@ TEST_CASE("who stays within its request is never ordered off, nor who cannot lea
                               [](const Tenant& one) { return one.where == Where::here; }));
 }
 
-TEST_CASE("nobody else is ordered off while enough is on its way") {
+TEST_CASE("no other tenant is ordered off while enough is on its way") {
     Node node{40, {tenant(4, 30, 16), tenant(4, 30, 12), tenant(16, 16, 12)}};
     node.tenants[0].where = Where::leaving;
     node.tenants[2].limit = 12;
@@ -206,7 +206,7 @@ TEST_CASE("who is off within its request comes back at once, and borrowers make 
 }
 
 TEST_CASE(
-    "while somebody waits to come back nobody borrows more, and who is away waits for nothing") {
+    "while a tenant waits to come back none borrows more, and one that is away waits for nothing") {
     Node node{24, {off(tenant(4, 20, 20), 0), tenant(4, 20, 4), tenant(4, 4, 4)}};
     node.tenants[1].asked = 2;
     CHECK(node.look().of[1].is_final);
@@ -238,7 +238,7 @@ TEST_CASE("of those who borrow what only one can have, each has its turn of a mi
 }
 
 TEST_CASE(
-    "a turn ends for nobody whom it would not help, before its minute, or whom it was promised") {
+    "a turn ends only for a tenant that it helps, after a minute, never for what was promised") {
     const auto leaves = [](const Tenant& holder, const Tenant& waiting, std::int64_t now) {
         Node node{24, {holder, waiting}};
         node.now = now;
@@ -285,7 +285,7 @@ TEST_CASE("no sum is ever above the memory, and an owner that asks is served") {
                 if (one.where != Where::here) continue;
                 if (one.asked == 0 && upto(3) == 0) one.asked = 1 + upto(20);
                 if (one.asked == 0 && upto(3) == 0) one.charged -= upto(one.charged);
-                // Some is had by whoever asks the arbiter nothing.
+                // Processes that ask the arbiter nothing have some of it.
                 if (one.charged < one.limit && upto(2) == 0) ++one.charged;
                 if (one.charged + one.asked > one.request && upto(2) == 0) one.asked = 0;
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which processes hold how much of which GPU? Told on standard output as the management library
-// says it, once a second until standard input ends: a line "GPU PID BYTES" for each, then "end".
+// Which processes hold how much of which GPU? Printed as the management library says it, once a
+// second until standard input ends: a line "GPU PID BYTES" for each, then "end".
 #pragma once
 
 #include <string>

@@ -108,7 +108,7 @@ CUresult initialise_driver();
 // read: then cuInit is there to say what is wrong with it.
 int driver_version();
 
-// Waits while the process is locked, and counts the call for whoever wants to lock it.
+// Waits while the process is locked, and counts the call, for locking waits until no call is left.
 class Gate {
   public:
     explicit Gate(Driver& driver);

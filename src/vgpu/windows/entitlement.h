@@ -15,7 +15,7 @@ inline constexpr std::int64_t kWhole = 1'000'000;  // of a GPU's time
 // What a tenant was promised of one GPU's time, in thousandths of it.
 struct Claim {
     std::int32_t share = 0;   // guaranteed whenever it has work
-    std::int32_t cap = 1000;  // never more, even where nobody else wants it
+    std::int32_t cap = 1000;  // never more, even where no other tenant wants it
     std::int32_t weight = 1;  // its part of what is left, against others; at least 1
     std::int32_t priority = 0;
 

@@ -27,4 +27,4 @@ TEST_CASE("shares of more than a GPU shrink alike") {
     CHECK(entitlements({{900, 1000, 1, 0}, {600, 1000, 1, 5}}) == Parts{600'000, 400'000});
 }
 
-TEST_CASE("nobody is entitled to anything where nobody is") { CHECK(entitlements({}).empty()); }
+TEST_CASE("without tenants there is no entitlement") { CHECK(entitlements({}).empty()); }

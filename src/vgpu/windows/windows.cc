@@ -198,7 +198,7 @@ void Windows::hand_over(std::int64_t now) {
     Tenant* tenant = next();
     if (tenant == nullptr) return;
     // The GPU divides its time between the two for as long as the last work takes; to hear of its
-    // end and to wake somebody then takes longer.
+    // end and to wake a process then takes longer.
     const Tenant* old = find(draining_);
     if (old != nullptr && tenant->claim.priority <= old->claim.priority) return;
     draining_ = 0;

@@ -8,12 +8,12 @@
 // Next is who has work and is within its cap: those with credit first, among them the highest
 // priority, among those the most credit, then who joined first. A window goes on past its end as
 // long as its holder would be the next one, and ends early when it has nothing to run, when a
-// higher priority with credit wants the GPU, or when somebody is owed two windows more than it. The
-// next one begins when the last work of the old holder has ended, and that of a higher priority at
-// once. A tenant that is alone is not gated at all, unless it has a cap.
+// higher priority with credit wants the GPU, or when another tenant is owed two windows more than
+// it. The next one begins when the last work of the old holder has ended, and that of a higher
+// priority at once. A tenant that is alone is not gated at all, unless it has a cap.
 //
 // What is launched ahead is what others wait for, and what keeps the GPU at work: little of it from
-// tenants that somebody goes before, much from who goes before others.
+// tenants behind another one, much from those before others.
 //
 // Shares hold over any time that is long against the windows of all tenants and twice the longest
 // single work item; a cap as well. A share unused is lost, but for a window's worth of credit, and
@@ -33,14 +33,14 @@ namespace berth::vgpu::windows {
 struct Pace {
     std::int64_t window = 10'000'000;
     std::int64_t saved = 100'000'000;
-    std::int64_t idle_release = 1'000'000;  // a holder without work keeps its window so long
-    std::int64_t drain = 500'000'000;  // a former holder's last work is waited for so long
-    std::int64_t alone_after = 200'000'000;  // others idle so long leave the GPU to one
-    std::int64_t look = 1'000'000;  // while somebody waits or has a cap, look again so often
+    std::int64_t idle_release = 1'000'000;  // a holder without work keeps its window for this time
+    std::int64_t drain = 500'000'000;  // the longest wait for a former holder's last work
+    std::int64_t alone_after = 200'000'000;  // idle time of all others, then one has the GPU
+    std::int64_t look = 1'000'000;  // interval of looks while a tenant waits or has a cap
     // Who goes before others was there lately: those others are gated that long, for its next work.
     std::int64_t expected_back = 10'000'000'000;
-    // Work launched ahead: by who has nobody before or behind it, by who goes behind somebody, and
-    // by who goes first.
+    // Work launched ahead: by a tenant with none before or behind it, by one behind another, and by
+    // the first.
     std::int64_t ahead = 2'000'000;
     std::int64_t ahead_behind = 1'000'000;
     std::int64_t ahead_first = 8'000'000;
@@ -54,9 +54,9 @@ struct Sight {
 };
 
 enum class Right {
-    open,  // nobody else is there
+    open,  // no other tenant is there
     granted,  // until it is closed
-    turn,  // for one iteration, or what is left of it (lane.h)
+    turn,  // for one iteration, or what is left of it (rotation.h)
     closed,
 };
 
@@ -71,7 +71,7 @@ class Windows {
     void leave(Id id);
 
     void see(Id id, const Sight& sight);
-    // Decides. Returns when to look again at the latest; never when nobody waits or works gated.
+    // Decides. Returns when to look again at the latest; never when no tenant waits or works gated.
     std::int64_t turn(std::int64_t now);
     Right right(Id id) const;
     // How much work it may have launched that has not ended, ns; one piece more where it is
@@ -114,7 +114,7 @@ class Windows {
     Pace pace_;
     std::vector<Tenant> tenants_;  // in the order they joined
     Id next_id_ = 1;
-    Id holder_ = 0;  // 0: nobody
+    Id holder_ = 0;  // 0: none
     Id draining_ = 0;  // whose last work still runs
     std::int64_t until_ = 0;
     std::int64_t drain_until_ = 0;

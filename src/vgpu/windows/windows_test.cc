@@ -34,7 +34,7 @@ struct Person {
     Windows::Id id = 0;
     std::mt19937_64 dice;
     std::int64_t queued = 0;  // launched and not ended
-    std::int64_t unseen = 0;  // ended, not yet told
+    std::int64_t unseen = 0;  // ended, not yet reported
     std::int64_t burst_left = 0;
     std::int64_t thinks_until = 0;
     std::int64_t used = 0;
@@ -244,7 +244,7 @@ TEST_CASE("a cap holds even alone") {
     CHECK(of(gpu.used(0), 2 * kSecond) == doctest::Approx(0.25).epsilon(0.02));
 }
 
-TEST_CASE("what nobody was promised is dealt by weight") {
+TEST_CASE("what is promised to none is dealt by weight") {
     Gpu gpu(Patterns{{{200, 1000, 1, 0}}, {{200, 1000, 2, 0}}});
     gpu.run(kSecond);
     gpu.forget();
@@ -301,7 +301,7 @@ TEST_CASE("the first request after seconds waits no longer: what it may meet is 
     CHECK(gpu.bursts_took(0).back() <= 22 * kMs + kRingLatency);
 }
 
-TEST_CASE("who goes behind somebody launches less ahead, who goes first more") {
+TEST_CASE("a tenant behind another launches less ahead, the first one more") {
     const Pace pace;
     Windows windows(pace);
     const auto one = windows.join({0, 1000, 1, 1}, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An API server in memory, for the client's tests: lists in pages, watches with bookmarks,
-// bindings, patches, deletions, evictions and Leases with preconditions, as Kubernetes 1.36
+// bindings, patches, deletions, `Eviction` and Leases with preconditions, as Kubernetes 1.36
 // answers. What goes wrong is drawn by seed. It answers in HTTP/1.1, through the client's real
 // parser and state machine.
 #pragma once

@@ -133,7 +133,7 @@ Held Store::create(Object object) {
     object.uid = uid_of(dice_);
     Held& place = held_[object.resource][object.key()];
     if (place) return nullptr;
-    // Whoever is told of it finds it there.
+    // A watcher that hears of it finds it there.
     place = std::make_shared<const Object>(object);
     const Held made = keep(std::move(object), "ADDED");
     return held_[made->resource][made->key()] = made;

@@ -94,7 +94,7 @@ void Server::tell_soon(const Watching& watcher) {
 
 void Server::tell(const Watching& watcher) {
     if (watcher->version < store.compacted()) {
-        // The watch cache has let go of what it has not been told.
+        // The watch cache has let go of changes that this watcher has not had.
         chunk(watcher, R"({"type":"ERROR","object":)" +
                            status_of(410, "Expired", "too old resource version") + "}\n");
         return end(watcher);

@@ -28,7 +28,7 @@ int connect_to(const std::string& path) {
     return fd;
 }
 
-// One packet, with open files on it that nobody asked for.
+// One packet, with open files on it that were not asked for.
 void send_packet(int socket, const std::string& bytes, int files) {
     const int fds[4] = {0, 0, 0, 0};
     alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof fds)] = {};

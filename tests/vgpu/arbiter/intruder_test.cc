@@ -33,7 +33,7 @@ std::string tenant(const std::string& name, const std::string& memory) {
     return "tenant " + name + " gpus=" + vgpu::kGpu + ":" + memory;
 }
 
-// Says nothing; -1 when nobody listens.
+// Says nothing; -1 when no process listens.
 int intrude_on(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -79,7 +79,7 @@ long used_ms(pid_t process) {
     return (user + system) * 1000 / ::sysconf(_SC_CLK_TCK);
 }
 
-// Part of one CPU that a process uses, for about so long.
+// Part of one CPU that a process uses, over about this time.
 double part_used(pid_t process, long ms) {
     const std::int64_t began = vgpu::now_ns();
     const long before = used_ms(process);
@@ -91,7 +91,7 @@ double part_used(pid_t process, long ms) {
 }  // namespace
 
 TEST_CASE("connections of another user take no places of a tenant's processes") {
-    if (::geteuid() != 0) return;  // only root can be somebody else
+    if (::geteuid() != 0) return;  // only root can be another user
     const Node node;
     node.order(tenant("job-7", "1000"));
     const Intruders strangers(4, [&] {
@@ -178,7 +178,7 @@ TEST_CASE("without a file left the arbiter turns newcomers away, and goes on for
 }
 
 TEST_CASE("a tenant's supervisor is of the arbiter's user: a process does not take its place") {
-    if (::geteuid() != 0) return;  // only root can be somebody else
+    if (::geteuid() != 0) return;  // only root can be another user
     const Node node;
     node.order(tenant("job-7", "1000") + " uid=" + std::to_string(kNobody));
     const int supervisor = connect_supervisor(node.socket_of("job-7"));
@@ -261,7 +261,7 @@ TEST_CASE("a job joins its own tenant, and no other one that has a supervisor") 
     ::close(supervisor);
 }
 
-TEST_CASE("what a process says it holds beyond its tenant's limit takes nobody's memory") {
+TEST_CASE("what a process says it holds beyond its tenant's limit takes no other's memory") {
     const Node node;
     node.order(tenant("job-7", "6000..6000/24000"));
     node.order(tenant("other", "12000"));

@@ -25,7 +25,7 @@ std::string gpus(const std::string& memory, const std::string& uuid = vgpu::kGpu
     return " gpus=" + uuid + ":" + memory;
 }
 
-// As the interposer does: what does not fit is asked for, so many times.
+// As the interposer does: what does not fit is asked for, up to `answers` times.
 bool take(const Membership& process, std::uint64_t bytes, int answers = 5) {
     const Place place = process.place(0);
     for (int i = 0; i <= answers; ++i) {
@@ -129,7 +129,7 @@ TEST_CASE("an owner waits until the borrower has left, which is ordered at once"
     CHECK(it.node.status("owner", "allowed") == "6000");
 }
 
-TEST_CASE("who is off has no window, and its gate is nobody's concern") {
+TEST_CASE("a tenant that is off has no window, and its gate does not matter") {
     const Lent it;
     const Supervisor supervisor(it.node.socket_of("borrower"));
     it.borrower.account->lines[0].slots[it.borrower.slot].waiting = 1;  // halted at the gate

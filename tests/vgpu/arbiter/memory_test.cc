@@ -78,7 +78,7 @@ TEST_CASE("what a killed process used stays charged until the GPU has it free, t
     leave(survivor);
 }
 
-TEST_CASE("who hangs up and lives on stays charged; its slot is nobody else's meanwhile") {
+TEST_CASE("who hangs up and lives on stays charged; its slot is no other's meanwhile") {
     const Node node({"--free-after", "0s"});
     node.order(kTenant);
     int pipes[2];
@@ -137,7 +137,7 @@ TEST_CASE("of three hundred processes that start at once none waits a second for
     CHECK(eventually([&] { return node.status("job-7", "charged") == "0"; }));
 }
 
-TEST_CASE("a tenant takes 512 processes; the next is told so") {
+TEST_CASE("a tenant takes 512 processes; the next is refused for it") {
     const Node node;
     node.order(kTenant);
     std::vector<Membership> members;
@@ -150,7 +150,7 @@ TEST_CASE("a tenant takes 512 processes; the next is told so") {
 }
 
 TEST_CASE("a process of another user is turned away, with what to do") {
-    if (::geteuid() != 0) return;  // only root can be somebody else
+    if (::geteuid() != 0) return;  // only root can be another user
     const Node node;
     node.order(kTenant + " uid=1000");
     const pid_t child = vgpu::start([&] {
@@ -180,7 +180,7 @@ TEST_CASE("an owner hears why an order cannot be carried out") {
     leave(again);
 }
 
-TEST_CASE("a tenant without processes can be dropped; nobody can join it then") {
+TEST_CASE("a tenant without processes can be dropped; no process can join it then") {
     const Node node;
     node.order(kTenant);
     node.order("drop job-7");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is an owner of the arbiter told?
+// What does an owner of the arbiter learn?
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -28,7 +28,7 @@ TEST_CASE("while the arbiter is dead its limits stay in force") {
     leave(other);
 }
 
-TEST_CASE("after a restart nobody grows until those from before have had time to come back") {
+TEST_CASE("after a restart no tenant grows until those from before have had time to come back") {
     Node node({"--settle", "300ms"});
     node.order(kRestarted);
     Membership before = node.join("job-7");

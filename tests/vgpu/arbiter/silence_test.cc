@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tenants whose silence is told to their supervisor, and their next call once they are parked.
+// Tenants whose silence is reported to their supervisor, and their next call once they are parked.
 // Their process is this one: it sets its word as the interposer does.
 #include <doctest/doctest.h>
 #include <poll.h>
@@ -72,7 +72,7 @@ struct Silent {
 
 }  // namespace
 
-TEST_CASE("silence is told when it has lasted as long as the terms say, and again") {
+TEST_CASE("silence is reported when it has lasted as long as the terms say, and again") {
     const Silent it;
     it.report(Stay::here);
     for (int times = 0; times < 2; ++times) {
@@ -90,7 +90,7 @@ TEST_CASE("who calls now and then, or waits within a call, is not silent") {
         const std::int64_t before = vgpu::now_ns();
         it.call();
         const auto order = it.next(100);
-        // A machine that is busy may keep this process from calling for so long.
+        // A machine that is busy may keep this process from calling for that time.
         if (vgpu::now_ns() - before < 300'000'000) CHECK_FALSE(order.has_value());
     }
     it.slot().in_call = 1;
@@ -99,7 +99,7 @@ TEST_CASE("who calls now and then, or waits within a call, is not silent") {
     CHECK(it.is_told(Move::idle));
 }
 
-TEST_CASE("parked, its next call is told, once, and to a supervisor that comes again") {
+TEST_CASE("parked, its next call is reported, once, and to a supervisor that comes again") {
     Silent it;
     it.park();
     CHECK_FALSE(it.next(500).has_value());

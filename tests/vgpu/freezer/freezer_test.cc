@@ -60,7 +60,7 @@ TEST_CASE("a job of eight processes comes off the GPU as a whole, and back with 
     check(frozen, FreezerOutcome::Done, "");
     CHECK(frozen.bytes == static_cast<std::int64_t>(kWorkers * (kEach * kMebibyte + kContext)));
     job.check_halted();
-    // Nothing of it is on the GPU: all of the memory is somebody else's now.
+    // Nothing of it is on the GPU: all of the memory is another job's now.
     {
         const Tenant next(node.description(), Kin::Stranger);
         CHECK(next.ask("context") == "0");
@@ -157,7 +157,7 @@ TEST_CASE("a job without room to come back to stays frozen, until there is room"
     check(node.thaw({}, 100), FreezerOutcome::Undone, "CUDA_ERROR_OUT_OF_MEMORY");
     job.check_halted();
     CHECK(free_mebibytes(next) == 2048 - 64 - 1700 - kContext / kMebibyte);
-    // Whoever leaves while it is asked for need not have left before.
+    // A process that leaves while it is asked for need not have left before.
     node.tell_thaw();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     next.kill();

@@ -54,7 +54,7 @@ class Mount {
         return environment() + "env -u BERTH_VGPU_DRIVER " + BERTH_DRIVER_MOUNT + " --keep " +
                keep_ + " --cuda " + kDriver + " -- ";
     }
-    // Where the kernel lets nobody have a namespace there is nothing to be tested.
+    // Where the kernel allows no user a namespace there is nothing to be tested.
     bool is_allowed() const { return run(command() + "true").empty(); }
 
   private:
@@ -106,7 +106,7 @@ TEST_CASE("the loader asks no auditor about a path for a new namespace") {
     CHECK(run(audit() + way("namespace-path")) == kPast);
 }
 
-TEST_CASE("the auditor is in nobody's way who is no tenant") {
+TEST_CASE("the auditor is in the way of no process without a tenant") {
     const std::string alone =
         "env -u BERTH_VGPU_SOCKET LD_LIBRARY_PATH=" + fs::path(kDriver).parent_path().string() +
         " BERTH_SOFTWARE_GPU='state=/dev/shm/unused' LD_AUDIT=" + kLibraries +
@@ -139,8 +139,7 @@ TEST_CASE("under a mount, who clears all of its environment gets no GPU instead 
     CHECK(said.find("a library that does not work") != std::string::npos);
 }
 
-TEST_CASE(
-    "who is led to this library in place of the driver is told so, and does not go in circles") {
+TEST_CASE("a process led to this library instead of the driver gets an error and no endless loop") {
     const Mount mount;
     if (!mount.is_allowed()) return;
     const std::string said =

@@ -61,7 +61,7 @@ TEST_CASE("first versions of contexts and arrays are charged") {
     }));
 }
 
-TEST_CASE("first versions of what is told show the limit, in 32 bits") {
+TEST_CASE("first versions of the queries show the limit, in 32 bits") {
     const GpuNode node("memory=256M");
     succeeds(run([&](const Cuda& cuda) {
         cuda.use_device();

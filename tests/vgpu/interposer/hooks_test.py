@@ -57,7 +57,7 @@ EXCEPTIONS = {
         r"cuProfiler\w+", r"cuCoredump\w+", r"cuLogs\w+", r"cuDevice\w+AsyncNotification"),
 }
 
-# Hooks that neither charge nor give back: nobody need die in them (kill_test.cc).
+# Hooks that neither charge nor give back: no test kills a process in them (kill_test.cc).
 CHARGE_NOTHING = (r"cu(Init|GetProcAddress\w*|DeviceTotalMem\w*|MemGetInfo\w*|Launch\w*|"
                   r"\w+Synchronize\w*|MemcpyDtoH\w*|LogicalEndpoint\w*)$")
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel that takes as long as it is told.
+// A kernel that takes as long as its parameter says.
 #pragma once
 
 #include "vgpu/interposer/job.h"

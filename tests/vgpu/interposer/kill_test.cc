@@ -2,7 +2,7 @@
 //
 // A process dies inside the driver, in each call that takes memory or gives it back: before the
 // driver has acted, when the share is charged and nothing is held, and after that, when it is held
-// and nobody has noted it. hooks_test.py holds the names here to the table of hooks.
+// and not yet noted. hooks_test.py holds the names here to the table of hooks.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -194,7 +194,7 @@ void graphs(const Cuda& cuda) {
     DONE(CALL(cuGraphCreate)(&graph, 0));
     DONE(CALL(cuGraphAddMemAllocNode)(&allocation, graph, nullptr, 0, &params));
     DONE(CALL(cuGraphAddMemFreeNode)(&release, graph, &allocation, 1, params.dptr));
-    // The software driver has no nodes of a kind told at run time.
+    // The software driver has no nodes of a kind chosen at run time.
     unsigned char any[512] = {};
     CALL(cuGraphAddNode)(&release, graph, nullptr, 0, any);
     CALL(cuGraphAddNode_v2)(&release, graph, nullptr, nullptr, 0, any);

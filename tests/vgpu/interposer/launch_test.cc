@@ -213,14 +213,14 @@ TEST_CASE("graphs are launched in turn as kernels are") {
 }
 
 TEST_CASE(
-    "who is over its cap waits with a launch of any kind, and to capture one waits for nobody") {
+    "a tenant over its cap waits with a launch of any kind, and captures one without waiting") {
     CHECK(Capped(kernels(20'000'000)).waits());
     CHECK(Capped(kernels(20'000'000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)).waits());
     CHECK(Capped(kept_kernels(20'000'000)).waits());
     CHECK(Capped(graphs(200'000, 100)).waits());
 }
 
-TEST_CASE("a cap is not passed even where nobody else works") {
+TEST_CASE("a cap is not passed even where no other tenant works") {
     const GpuNode node("");
     Done& done = shared_done();
     node.tenant("tenant-0", "cap=0.2");
@@ -234,7 +234,7 @@ TEST_CASE("a cap is not passed even where nobody else works") {
     CHECK(used > 0);
 }
 
-TEST_CASE("the death of the arbiter holds nobody back") {
+TEST_CASE("the death of the arbiter holds no launch back") {
     Capped job(kernels(20'000'000));
     REQUIRE(job.waits());
     job.node.kill_arbiter();

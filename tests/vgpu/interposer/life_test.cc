@@ -32,7 +32,7 @@ TEST_CASE("a program whose arbiter does not answer may not start on the GPU") {
     succeeds(run([](const Cuda& cuda) { MUST(CUDA(cuInit)(0) == CUDA_ERROR_NOT_PERMITTED); }));
 }
 
-TEST_CASE("a child of fork is nobody, and its parent goes on as before") {
+TEST_CASE("a child of fork is of no tenant, and its parent goes on as before") {
     const GpuNode node("memory=1G");
     succeeds(run([&](const Cuda& cuda) {
         cuda.use_device();

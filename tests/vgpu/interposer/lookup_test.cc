@@ -54,7 +54,7 @@ TEST_CASE("a lookup gives the hook for what the driver would have given, by vers
     }));
 }
 
-TEST_CASE("what nobody knows is not found, with the driver's own reason") {
+TEST_CASE("an unknown name is not found, with the driver's own reason") {
     const GpuNode node("");
     succeeds(end_of(start([] {
         void* library = ::dlopen("libcuda.so.1", RTLD_NOW);

@@ -72,7 +72,7 @@ TEST_CASE("arrays and mipmapped arrays are charged") {
     }));
 }
 
-TEST_CASE("a program past its limit is refused as by a full GPU, and told whose limit it was") {
+TEST_CASE("a program past its limit is refused as by a full GPU, and learns whose limit it was") {
     const GpuNode node("memory=300M");
     CaughtErrors errors;
     const int code = run([&](const Cuda& cuda) {

@@ -63,7 +63,7 @@ TEST_CASE("what exists already is charged past the limit") {
     CHECK_FALSE(charge(tenant.place(0), 1));
 }
 
-TEST_CASE("while processes come back nobody grows, afterwards at once") {
+TEST_CASE("while processes come back none grows, afterwards at once") {
     const Tenant tenant(100, 1);
     tenant.terms().gpus[0].settling = 1;
     const pid_t child = tenant.start([&] {
@@ -113,7 +113,7 @@ TEST_CASE("who asks between the two steps of another's charge never makes the su
     }
 }
 
-TEST_CASE("a refusal waits for nobody but who asks at the same time") {
+TEST_CASE("a refusal waits only for those that ask at the same time") {
     const Tenant tenant(100, 2);
     bool has_waited = false;
     const auto asks_for_too_much = [&] {

@@ -44,7 +44,7 @@ void check_stopped(const Tenant& tenant, const std::vector<pid_t>& children) {
 
 }  // namespace
 
-TEST_CASE("killed at any passage of a charge, a process leaves one word and blocks nobody") {
+TEST_CASE("killed at any passage of a charge, a process leaves one word and blocks no other") {
     for (const std::string passage : {"published", "taken-back", "in-turn", "in-turn-published",
                                       "in-turn-decided", "given-back"}) {
         CAPTURE(passage);

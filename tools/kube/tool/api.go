@@ -139,7 +139,7 @@ func (api *apiServer) tryPods(selector string) (list podList, err error) {
 
 // watch calls `see` with all pods, then with every change, until it says no more. Where the server
 // ends the watch, forgets its past (410) or is away, it lists again, and what is not there any more
-// is told as deleted.
+// is reported as deleted.
 func (api *apiServer) watch(see func(podEvent) bool) {
 	known := map[string]podView{}
 	tell := func(event podEvent) bool {

@@ -18,7 +18,7 @@ var (
 	token   = flag.String("token", "", "bearer token to use in place of a certificate")
 	conns   = flag.Int("conns", 16, "requests under way at once")
 	count   = flag.Int("count", 100, "how many")
-	seconds = flag.Int("seconds", 600, "at most so long")
+	seconds = flag.Int("seconds", 600, "at most for this time")
 
 	namespace = flag.String("namespace", "default", "of pods")
 	prefix    = flag.String("prefix", "pod", "names of pods begin so; also their label app")
@@ -32,7 +32,7 @@ var (
 	withEvents = flag.Bool("events", false, "bind: one event for each pod as well")
 
 	grace  = flag.Int("grace", 0, "kubelet: seconds that a pod takes to end once it is deleted")
-	runFor = flag.Int("run", 0, "kubelet: pods succeed after so many seconds; 0 = they run on")
+	runFor = flag.Int("run", 0, "kubelet: seconds after which pods succeed; 0 = they run on")
 )
 
 const usage = `usage: kubetool FOLDER COMMAND [FLAGS]

@@ -111,8 +111,8 @@ base::Status ArbiterProcess::start() {
     }
     pid_ = pid;
     std::ofstream(directory_ + "/pid") << pid << '\n';
-    lanes_.clear();
-    fit_lanes(tenants_);  // before those that are in them
+    rotations_.clear();
+    fit_rotations(tenants_);  // before those that are in them
     for (const auto& [name, terms] : tenants_) {
         (void)tell(terms.order);
     }
@@ -135,7 +135,7 @@ base::Result<std::string> ArbiterProcess::ask(const std::string& order) {
     return tell(order);
 }
 
-// Whoever stopped it would stop everybody else here: its answers are waited for.
+// It must not be stopped, for the server waits for its answers.
 base::Result<std::string> ArbiterProcess::tell(const std::string& order) {
     return vgpu::arbiter::send_order(directory_, order, [this](pid_t arbiter, int waited_ms) {
         if (waited_ms == 0) return kWakeAfterMs;
@@ -149,25 +149,25 @@ base::Result<std::string> ArbiterProcess::tell(const std::string& order) {
     });
 }
 
-// Only a tenant whose lane is there can be added, and nobody may come before others have made room.
-void ArbiterProcess::fit_lanes(const std::map<std::string, TenantTerms>& tenants) {
-    for (const std::string& order : lane_orders(tenants, lanes_)) {
+// A tenant can be added only when its rotation is there, and only after others have made room.
+void ArbiterProcess::fit_rotations(const std::map<std::string, TenantTerms>& tenants) {
+    for (const std::string& order : rotation_orders(tenants, rotations_)) {
         (void)tell(order);
     }
 }
 
 base::Status ArbiterProcess::add(const Tenant& tenant) {
     drop_leaving();
-    const TenantTerms terms{tenant.order, tenant.lane, tenant.lane_memory, tenant.node,
+    const TenantTerms terms{tenant.order, tenant.rotation, tenant.rotation_memory, tenant.node,
                             tenant.may_leave};
-    BERTH_TRY_VOID(ask("status"));  // it is there, with its lanes
+    BERTH_TRY_VOID(ask("status"));  // it is there, with its rotations
     auto others = tenants_;
     others[tenant.name] = terms;
-    fit_lanes(others);
+    fit_rotations(others);
     auto answer = ask(tenant.order);
     if (answer && !answer->starts_with("ok")) answer = no_arbiter("berth-arbiter: " + *answer);
     if (!answer) {
-        fit_lanes(tenants_);
+        fit_rotations(tenants_);
         return tl::unexpected(answer.error());
     }
     std::ofstream(terms_path(tenant.name)) << written(terms);
@@ -192,15 +192,15 @@ std::string ArbiterProcess::status_of_all() {
     return tell("status").value_or("");
 }
 
-std::string ArbiterProcess::status_of_lanes() {
+std::string ArbiterProcess::status_of_rotations() {
     drop_leaving();
     if (!tenants_.empty()) (void)ask("status");
     std::string text;
     for (const auto& [name, terms] : tenants_) {
         const bool leaves = std::ranges::find(leaving_, name) != leaving_.end();
-        if (terms.lane.empty() || leaves) continue;
+        if (terms.rotation.empty() || leaves) continue;
         const auto answer = ask("status " + name);
-        text += answer.value_or("tenant=" + name + " lane=" + terms.lane) + "\n";
+        text += answer.value_or("tenant=" + name + " rotation=" + terms.rotation) + "\n";
     }
     return text;
 }
@@ -231,7 +231,7 @@ void ArbiterProcess::drop_leaving() {
         tenants_.erase(name);
         return true;
     });
-    fit_lanes(tenants_);
+    fit_rotations(tenants_);
 }
 
 std::set<std::string> ArbiterProcess::nodes_of_dependents() const {

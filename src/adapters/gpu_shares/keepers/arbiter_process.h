@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/gpu_shares/terms/lanes.h"
+#include "adapters/gpu_shares/terms/rotations.h"
 #include "adapters/gpu_shares/terms/tenants.h"
 
 namespace berth::gpu_shares {
@@ -31,7 +31,7 @@ class ArbiterProcess {
     std::string status_of_all();
     // Of all tenants that are in one and stay. Starts it when it has died while it has tenants:
     // without it their processes join nothing more, and who waits for memory waits for ever.
-    std::string status_of_lanes();
+    std::string status_of_rotations();
     // What the tenant's processes hold beside its share, by GPU.
     void charge(const std::string& tenant, const std::map<std::string, base::Bytes>& held);
     // All tenants whose names begin so. Who is still there is tried again by later calls.
@@ -48,7 +48,7 @@ class ArbiterProcess {
   private:
     base::Status start();
     void drop_leaving();
-    void fit_lanes(const std::map<std::string, TenantTerms>& tenants);
+    void fit_rotations(const std::map<std::string, TenantTerms>& tenants);
     // Of the arbiter that is there; one that does not answer is woken, then ended.
     base::Result<std::string> tell(const std::string& order);
     // The same, and where there is none a new one is started.
@@ -59,7 +59,7 @@ class ArbiterProcess {
     std::string directory_;
     std::vector<std::string> options_;
     std::map<std::string, TenantTerms> tenants_;  // written down as well, for the next server
-    std::map<std::string, base::Bytes> lanes_;  // as the arbiter has them
+    std::map<std::string, base::Bytes> rotations_;  // as the arbiter has them
     std::vector<std::string> leaving_;  // tenants whose processes were not all gone
     // A start that failed is not repeated at once: it may take seconds to fail again.
     std::optional<base::Error> start_failure_;

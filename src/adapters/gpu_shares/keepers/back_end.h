@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What keeps jobs to their shares of this machine's GPUs, and why that? The driver itself where it
-// can (release 615, the kernel's dmem controller, MPS): nobody gets past it. Else the interposer,
-// which works everywhere and is kept by cooperation. One at a time: processes of the one kind do
-// not count for the other, so it stays while jobs run that began with it. Pure.
+// can (release 615, the kernel's dmem controller, MPS): no process gets past it. Else the
+// interposer, which works everywhere and is kept by cooperation. One at a time: processes of the
+// one kind do not count for the other, so it stays while jobs run that began with it. Pure.
 //
 // Slices that the hardware cuts need neither: their jobs have them whole.
 #pragma once

@@ -20,7 +20,7 @@ class DriverLimits final : public ShareKeeper {
     base::Status begin() { return mps_.start(); }
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
     std::optional<model::GpuProfile> taken(const std::string&) override { return {}; }
-    std::vector<LaneSight> lanes() override { return {}; }
+    std::vector<RotationSight> rotations() override { return {}; }
     bool has_turns() const override { return false; }
     void drop(const std::string& prefix) override { groups_.drop(prefix); }
     bool has_tenants() const override { return !groups_.is_empty(); }

@@ -52,7 +52,7 @@ InterposedShares::InterposedShares(ShareFolders folders, std::string directory, 
 
 base::Status InterposedShares::add(const Tenant& tenant, ports::LaunchOrder& order) {
     BERTH_TRY_VOID(arbiter_.add(tenant));
-    // A job of several tasks leaves its GPUs to nobody and is ordered nothing.
+    // A job of several tasks never lends its GPUs, so it needs no orders.
     if (order.tasks.size() == 1) order.arbiter = arbiter_.socket_of(tenant);
     for_each_task(tenant, order, [&](ports::TaskLaunch& task) {
         task.environment.push_back("BERTH_VGPU_SOCKET=" + arbiter_.socket_of(tenant));

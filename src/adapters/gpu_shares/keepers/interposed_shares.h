@@ -22,7 +22,7 @@ base::Result<InFront> parse_in_front(const std::string& text);
 struct ShareFolders {
     std::string programs;
     std::string libraries;
-    std::string software;  // the driver that stands in where GPUs are simulated; else empty
+    std::string software;  // the driver of simulated GPUs; empty where there are none
 };
 
 // What its tenants' processes load.
@@ -36,7 +36,9 @@ class InterposedShares final : public ShareKeeper {
     std::optional<model::GpuProfile> taken(const std::string& prefix) override {
         return profile_in(arbiter_.status(prefix));
     }
-    std::vector<LaneSight> lanes() override { return lanes_in(arbiter_.status_of_lanes()); }
+    std::vector<RotationSight> rotations() override {
+        return rotations_in(arbiter_.status_of_rotations());
+    }
     std::vector<TenantUse> uses() override { return uses_in(arbiter_.status_of_all()); }
     std::vector<TenantMembers> members() override { return members_in(arbiter_.status_of_all()); }
     void charge(const std::string& tenant,

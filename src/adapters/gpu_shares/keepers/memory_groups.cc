@@ -89,7 +89,7 @@ base::Status MemoryGroups::add(const Tenant& tenant) {
     const std::string folder = folder_of(tenant);
     std::error_code failed;
     fs::create_directories(folder, failed);
-    // The kernel made it with the folder; where folders stand in for the kernel's, nobody did.
+    // The kernel made it with the folder; a test's folder does not have it yet.
     std::ofstream(folder + "/cgroup.procs", std::ios::app);
     std::string limits;
     for (const MemoryLimit& limit : tenant.limits) {

@@ -91,14 +91,14 @@ TEST_CASE("groups are found again by the next server, and go with their tenants"
     CHECK_FALSE(tree.has("berth-c1/7.2.0"));
     CHECK(tree.has("berth-c1/7.20.0"));
     groups.remove();
-    CHECK(tree.has("berth-c1"));  // somebody is there
+    CHECK(tree.has("berth-c1"));  // a process is there
     groups.drop("7.20");
     CHECK(groups.is_empty());
     groups.remove();
     CHECK_FALSE(tree.has("berth-c1"));
 }
 
-TEST_CASE("what is missing is told") {
+TEST_CASE("what is missing is reported") {
     const Tree tree;
     std::vector<Gpu> other = one_gpu();
     other[0].pci_address = "0000:5e:00.0";

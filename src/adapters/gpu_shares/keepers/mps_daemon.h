@@ -2,8 +2,9 @@
 //
 // Who divides the time of GPUs between processes where the driver keeps the shares? NVIDIA's MPS,
 // version 3 of its interface: one control daemon for this machine, in a directory of its own, with
-// accounting of memory. A process that is told the directory joins it, capped at its part of the
-// multiprocessors. Unlike the interposer's windows, a cap is kept when the others are idle, too.
+// accounting of memory. A process whose environment names the directory joins it, capped at its
+// part of the multiprocessors. Unlike the interposer's windows, a cap is kept when the others are
+// idle, too.
 #pragma once
 
 #include <string>

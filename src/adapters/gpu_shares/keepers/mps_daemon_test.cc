@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the place of nvidia-cuda-mps-control: notes how it was called, and "runs" until it is told to
-// quit, by the number of a process that does run.
+// In the place of nvidia-cuda-mps-control: notes how it was called, and "runs" until it gets the
+// command to quit, by the number of a process that does run.
 constexpr const char* kControl = R"(#!/bin/sh
 echo "$CUDA_MPS_PIPE_DIRECTORY: $*" >> "$CUDA_MPS_PIPE_DIRECTORY/calls"
 case "$1" in
@@ -47,7 +47,7 @@ class Folder {
 
 }  // namespace
 
-TEST_CASE("the daemon is started once, with version 3 and its memory accounted, and told to quit") {
+TEST_CASE("the daemon is started once, with version 3 and its memory accounted, and it quits") {
     const Folder folder(kControl);
     MpsDaemon mps(folder.program(), folder.pipes());
     REQUIRE(mps.start());
@@ -68,7 +68,7 @@ TEST_CASE("a daemon that does not start is an error with its words") {
     CHECK(started.error().message == folder.program() + " does not start: no GPU is here");
 }
 
-TEST_CASE("a process is told the directory, its part in percent and whether it goes first") {
+TEST_CASE("a process gets the directory, its part in percent and whether it goes first") {
     const MpsDaemon mps("/usr/bin/nvidia-cuda-mps-control", "/run/mps");
     CHECK(mps.environment(base::MilliGpu{250}, model::JobKind::Train) ==
           std::vector<std::string>{

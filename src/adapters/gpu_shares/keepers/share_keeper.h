@@ -26,7 +26,7 @@ class ShareKeeper {
     // What the tenants whose names begin so took of their GPUs, where that is measured.
     virtual std::optional<model::GpuProfile> taken(const std::string& prefix) = 0;
     // Those that take turns on a GPU, and stay. Sees to it that they have their turns.
-    virtual std::vector<LaneSight> lanes() = 0;
+    virtual std::vector<RotationSight> rotations() = 0;
     // What its tenants use of their GPUs now, where that is known.
     virtual std::vector<TenantUse> uses() { return {}; }
     // Who has joined them, where a process has to.

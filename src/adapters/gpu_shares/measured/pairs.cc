@@ -7,27 +7,27 @@
 namespace berth::gpu_shares {
 namespace {
 
-bool says_something(const LaneSight& sight, std::int64_t made) {
+bool says_something(const RotationSight& sight, std::int64_t made) {
     return made > 0 || (made == 0 && sight.is_waiting);
 }
 
-base::Duration window_of(const LaneSight& first, const LaneSight& second) {
+base::Duration window_of(const RotationSight& first, const RotationSight& second) {
     const std::int64_t longer_us = std::max(first.iteration_us, second.iteration_us);
     return std::max(Pairs::kWindowMin, base::Duration{longer_us / 1000 * Pairs::kIterationsMin});
 }
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> Pairs::look(std::span<const LaneSight> sights,
+std::vector<std::pair<std::string, std::string>> Pairs::look(std::span<const RotationSight> sights,
                                                              base::TimePoint now) {
-    std::map<std::string, std::vector<const LaneSight*>> lanes;
-    for (const LaneSight& sight : sights) lanes[sight.lane].push_back(&sight);
+    std::map<std::string, std::vector<const RotationSight*>> rotations;
+    for (const RotationSight& sight : sights) rotations[sight.rotation].push_back(&sight);
     std::set<std::pair<std::string, std::string>> here;
     std::vector<std::pair<std::string, std::string>> slow;
-    for (const auto& [lane, members] : lanes) {
+    for (const auto& [rotation, members] : rotations) {
         if (members.size() != 2) continue;
-        const LaneSight& first = *members[0];
-        const LaneSight& second = *members[1];
+        const RotationSight& first = *members[0];
+        const RotationSight& second = *members[1];
         const std::pair names(first.tenant, second.tenant);
         here.insert(names);
         const Seen seen{now, first.iterations, second.iterations};

@@ -21,10 +21,10 @@
 
 namespace berth::gpu_shares {
 
-// A tenant in a lane, as it is seen now.
-struct LaneSight {
+// A tenant in a rotation, as it is seen now.
+struct RotationSight {
     std::string tenant;
-    std::string lane;
+    std::string rotation;
     std::int64_t iterations = 0;  // so far; 0: none were found
     std::int64_t iteration_us = 0;
     bool is_waiting = false;  // for its turn
@@ -38,7 +38,7 @@ class Pairs {
     static constexpr std::int64_t kTogetherMin = 1050;  // thousandths of the speed of one alone
 
     // Names of tenants that should part, each pair once.
-    std::vector<std::pair<std::string, std::string>> look(std::span<const LaneSight> sights,
+    std::vector<std::pair<std::string, std::string>> look(std::span<const RotationSight> sights,
                                                           base::TimePoint now);
 
   private:

@@ -63,14 +63,14 @@ model::GpuProfile larger(const model::GpuProfile& one, const model::GpuProfile& 
     return result;
 }
 
-std::vector<LaneSight> lanes_in(std::string_view status) {
-    std::vector<LaneSight> sights;
+std::vector<RotationSight> rotations_in(std::string_view status) {
+    std::vector<RotationSight> sights;
     while (!status.empty()) {
         const std::size_t end = std::min(status.find('\n'), status.size());
         const std::string_view line = status.substr(0, end);
-        const std::string_view lane = value_of(line, "lane");
-        if (!lane.empty() && lane != "none") {
-            sights.push_back({std::string(value_of(line, "tenant")), std::string(lane),
+        const std::string_view rotation = value_of(line, "rotation");
+        if (!rotation.empty() && rotation != "none") {
+            sights.push_back({std::string(value_of(line, "tenant")), std::string(rotation),
                               number_of(line, "iterations"), number_of(line, "iteration_us"),
                               value_of(line, "waiting") == "yes"});
         }
@@ -103,10 +103,10 @@ std::vector<TenantMembers> members_in(std::string_view status) {
     while (!status.empty()) {
         const std::size_t end = std::min(status.find('\n'), status.size());
         const std::string_view line = status.substr(0, end);
-        const std::string_view lane = value_of(line, "lane");
+        const std::string_view rotation = value_of(line, "rotation");
         TenantMembers members{
             std::string(value_of(line, "tenant")), std::string(value_of(line, "gpu")),
-            value_of(line, "limit") != "none" || (!lane.empty() && lane != "none"),
+            value_of(line, "limit") != "none" || (!rotation.empty() && rotation != "none"),
             numbers_in(value_of(line, "pids"))};
         if (!members.tenant.empty()) all.push_back(std::move(members));
         status.remove_prefix(std::min(end + 1, status.size()));

@@ -18,8 +18,8 @@ namespace berth::gpu_shares {
 // nothing: a job that used no GPU.
 std::optional<model::GpuProfile> profile_in(std::string_view status);
 
-// The tenants in lanes.
-std::vector<LaneSight> lanes_in(std::string_view status);
+// The tenants in rotations.
+std::vector<RotationSight> rotations_in(std::string_view status);
 
 // What tenants that are on their GPUs use of them.
 struct TenantUse {

@@ -33,7 +33,7 @@ TEST_CASE("what was not measured is not made up, and a job that used no GPU has 
     CHECK_FALSE(gpu_shares::profile_in("ok\ntenant=a highest=-5 device_share=-1"));
 }
 
-TEST_CASE("who is on its GPUs is told with what it uses of each") {
+TEST_CASE("a tenant on its GPUs is listed with what it uses of each") {
     CHECK(gpu_shares::uses_in(
               "\ntenant=7.1.0 gpu=GPU-1 limit=100 charged=5 where=here device_share=0.45"
               "\ntenant=8.1.0 gpu=GPU-1 limit=none charged=9 where=here device_share=none"
@@ -44,25 +44,25 @@ TEST_CASE("who is on its GPUs is told with what it uses of each") {
     CHECK(gpu_shares::uses_in("").empty());
 }
 
-TEST_CASE("tenants in lanes are told with what they made, others are not") {
-    const auto lanes = gpu_shares::lanes_in(
-        "ok\ntenant=1.1.0 gpu=A lane=A gate=closed waiting=yes iterations=7 iteration_us=42\n"
-        "tenant=2.1.0 gpu=A lane=none gate=open waiting=no iterations=9 iteration_us=1\n"
-        "tenant=3.1.0 lane=B");
-    REQUIRE(lanes.size() == 2);
-    CHECK(lanes[0].tenant == "1.1.0");
-    CHECK(lanes[0].lane == "A");
-    CHECK(lanes[0].iterations == 7);
-    CHECK(lanes[0].iteration_us == 42);
-    CHECK(lanes[0].is_waiting);
-    CHECK_FALSE(lanes[1].is_waiting);
+TEST_CASE("tenants in rotations are listed with what they made, others are not") {
+    const auto rotations = gpu_shares::rotations_in(
+        "ok\ntenant=1.1.0 gpu=A rotation=A gate=closed waiting=yes iterations=7 iteration_us=42\n"
+        "tenant=2.1.0 gpu=A rotation=none gate=open waiting=no iterations=9 iteration_us=1\n"
+        "tenant=3.1.0 rotation=B");
+    REQUIRE(rotations.size() == 2);
+    CHECK(rotations[0].tenant == "1.1.0");
+    CHECK(rotations[0].rotation == "A");
+    CHECK(rotations[0].iterations == 7);
+    CHECK(rotations[0].iteration_us == 42);
+    CHECK(rotations[0].is_waiting);
+    CHECK_FALSE(rotations[1].is_waiting);
 }
 
-TEST_CASE("who joined a tenant is told with each of its GPUs, and whether that is shared") {
+TEST_CASE("a process of a tenant is listed with each of its GPUs, and whether that is shared") {
     const auto members = gpu_shares::members_in(
-        "ok\ntenant=1.1.0 gpu=A limit=100 pids=12,34 lane=none where=here\n"
-        "tenant=1.1.0 gpu=B limit=none pids=12,34 lane=none where=away\n"
-        "tenant=2.1.0 gpu=A limit=none pids=none lane=A where=here");
+        "ok\ntenant=1.1.0 gpu=A limit=100 pids=12,34 rotation=none where=here\n"
+        "tenant=1.1.0 gpu=B limit=none pids=12,34 rotation=none where=away\n"
+        "tenant=2.1.0 gpu=A limit=none pids=none rotation=A where=here");
     CHECK(members == std::vector<gpu_shares::TenantMembers>{{"1.1.0", "A", true, {12, 34}},
                                                             {"1.1.0", "B", false, {12, 34}},
                                                             {"2.1.0", "A", true, {}}});

@@ -2,7 +2,7 @@
 //
 // By which rung of the ladder would an attempt be paused, and why not by a checkpoint? Decided when
 // it is started, by what is asked for and what its node can do; what only shows at the pause itself
-// (managed memory, no host memory) is told then. Pure; docs/adr/0015.
+// (managed memory, no host memory) is reported then. Pure; docs/adr/0015.
 #pragma once
 
 #include <string>

@@ -35,7 +35,7 @@ TEST_CASE("whole GPUs of one node are left by checkpoint, by a gang as well") {
           model::PauseWay{model::PauseRung::Checkpoint, ""});
 }
 
-TEST_CASE("the reason is told when there is no checkpoint") {
+TEST_CASE("the reason is reported when there is no checkpoint") {
     auto order = order_of({task(0, "n0", {0}), task(1, "n1", {0})});
     CHECK(pause_way(order, kAble) == signal("it runs on 2 nodes"));
     order = order_of({task(0, "n0", {})});
@@ -71,7 +71,7 @@ TEST_CASE("a job that names a signal gets it, and one that names none is killed"
     CHECK(pause_way(order, kAble).rung == model::PauseRung::Kill);
 }
 
-TEST_CASE("why a job is never parked that asked for it is told, and nothing of who did not") {
+TEST_CASE("a job that asked to be parked and never is gets the reason, others get none") {
     auto order = order_of({task(0, "n0", {0})});
     CHECK(pause_way(order, kAble).why_not_parked.empty());
     order.park_after = base::Duration{1000};

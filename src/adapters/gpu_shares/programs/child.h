@@ -30,7 +30,7 @@ class Child {
     // False before start() and once it has ended.
     bool is_living();
     // What is behind "ready" in the line that begins so. Errors: Unavailable, with its reason, with
-    // how it ended, or when it says nothing for so long.
+    // how it ended, or when it says nothing for that time.
     base::Result<std::string> answer(int patience_ms);
     // What it has said since it was last asked for, without waiting.
     std::string news();

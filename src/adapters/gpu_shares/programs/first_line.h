@@ -7,7 +7,7 @@
 
 namespace berth::gpu_shares {
 
-// Without its end; empty when the program ends before, or says nothing for so long.
+// Without its end; empty when the program ends before, or says nothing for that time.
 std::string first_line(int file, int patience_ms);
 
 }  // namespace berth::gpu_shares

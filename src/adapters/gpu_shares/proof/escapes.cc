@@ -122,7 +122,7 @@ void Escapes::show(const std::vector<Uncounted>& all) {
     }
 }
 
-// Whoever keeps the shares may have started anew and forgotten it: what is held is said each time.
+// The keeper of the shares may have restarted and forgotten it: it gets what is held each time.
 void Escapes::charge(const std::vector<Uncounted>& all) {
     for (const auto& [tenant, held] : beside_shares(all, holdings_.members)) {
         const bool is_any =

@@ -2,7 +2,7 @@
 //
 // Does a process use a GPU beside its job's share? A berth-gpu-probe on each node where an attempt
 // has GPUs asks the management library, in a process of its own; what it says is compared with who
-// has joined a share (uncounted.h). A job that is seen twice, a second apart, is told again and
+// has joined a share (uncounted.h). A job that is seen twice, a second apart, is reported again and
 // again while it is so: a process that is just coming or going is in neither list at one moment.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 
 const ports::AttemptId kJob{base::JobId{7}, 1};
 
-// A process so many generations below this one, until it is killed.
+// A process a number of generations below this one, until it is killed.
 class Descendant {
   public:
     explicit Descendant(int generations) {
@@ -30,7 +30,7 @@ class Descendant {
     pid_t pid() const { return pid_; }
 
   private:
-    [[noreturn]] static void be_parent_of(int generations, int told) {
+    [[noreturn]] static void be_parent_of(int generations, int pipe) {
         for (; generations > 0; --generations) {
             const pid_t child = ::fork();
             if (child == 0) continue;
@@ -38,7 +38,7 @@ class Descendant {
             ::_exit(0);
         }
         const pid_t self = ::getpid();
-        [[maybe_unused]] const ssize_t size = ::write(told, &self, sizeof self);
+        [[maybe_unused]] const ssize_t size = ::write(pipe, &self, sizeof self);
         while (true) ::pause();
     }
 

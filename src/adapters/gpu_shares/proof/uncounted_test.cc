@@ -39,7 +39,7 @@ TEST_CASE("who joined its job's share is counted there, who did not is beside it
           std::vector<std::int64_t>{72});
 }
 
-TEST_CASE("a GPU that was given whole is its job's, whoever of it is there") {
+TEST_CASE("a GPU that was given whole is its job's, whichever of its processes are there") {
     CHECK(pids({{"GPU-b", 80, {kGib}}, {"GPU-b", 81, {kGib}}}, holdings()).empty());
     Holdings measured = holdings();
     measured.members.push_back({"8.2.0", "GPU-b", false, {}});

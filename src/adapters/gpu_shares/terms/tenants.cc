@@ -78,14 +78,14 @@ std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) 
            " priority=" + (kind == model::JobKind::Train ? "0" : "1");
 }
 
-// It sees all memory that those in its lane may have, and has it in its turns. What jobs like it
-// took says who fits beside it before its own iterations are known.
-Tenant in_lane(const ports::LaunchOrder& order, Tenant tenant, const Gpu& gpu) {
-    tenant.lane = gpu.uuid;
-    tenant.lane_memory = gpu.memory;
+// It sees all memory that those in its rotation may have, and has it in its turns. What jobs like
+// it took says who fits beside it before its own iterations are known.
+Tenant in_rotation(const ports::LaunchOrder& order, Tenant tenant, const Gpu& gpu) {
+    tenant.rotation = gpu.uuid;
+    tenant.rotation_memory = gpu.memory;
     tenant.order = "tenant " + tenant.name + " gpus=" + gpu.uuid +
                    " context=" + std::to_string(gpu.context.value / kTermsMebibyte) +
-                   "M lane=" + gpu.uuid;
+                   "M rotation=" + gpu.uuid;
     if (!order.profile || order.profile->iterations == 0) return tenant;
     const auto amount = [](base::Bytes bytes) {
         return std::to_string(bytes.value / kTermsMebibyte + 1) + "M";
@@ -145,7 +145,7 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
             tenant.gpus += (tenant.gpus.empty() ? "" : ",") + gpu->uuid;
         const Gpu& first = *parts.begin()->first;
         if (order.may_share && first.memory.value > 0) {
-            tenants.push_back(in_lane(order, std::move(tenant), first));
+            tenants.push_back(in_rotation(order, std::move(tenant), first));
             continue;
         }
         for (const auto& [gpu, part] : parts) {

@@ -39,9 +39,10 @@ struct Tenant {
     std::vector<MemoryLimit> limits = {};
     base::MilliGpu share{0};  // of the time of each of its GPUs, at most
     bool may_leave = false;  // it borrows memory or may be parked: off its GPUs at any time
-    // Of one that may share its GPU in turns: the GPU's UUID and memory; empty = it is in no lane.
-    std::string lane = {};
-    base::Bytes lane_memory{0};
+    // Of one that may share its GPU in turns: the GPU's UUID and memory; empty = it is in no
+    // rotation.
+    std::string rotation = {};
+    base::Bytes rotation_memory{0};
 };
 
 // Names each task's GPUs to its processes where their indices would be other GPUs.

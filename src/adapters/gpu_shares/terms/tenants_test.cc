@@ -74,7 +74,7 @@ TEST_CASE("memory that was asked for is the limit, whatever the share") {
           "tenant 7.2.0 gpus=GPU-n0-0:12288M context=512M share=0.25 priority=1");
 }
 
-TEST_CASE("who may borrow memory is told to, up to what the GPU has") {
+TEST_CASE("a job that may borrow memory gets a burst of up to what the GPU has") {
     auto order = order_for({task(0, "n0", {0}, 1000)});
     order.tasks[0].share = base::MilliGpu{250};
     order.tasks[0].gpu_memory = base::Bytes{12 * kTenantGibibyte};
@@ -101,15 +101,16 @@ TEST_CASE("tasks of one job on one GPU have together what each was given; each n
           std::string::npos);
 }
 
-TEST_CASE("who may share a GPU is in its lane, sees all of it and says what jobs like it took") {
+TEST_CASE(
+    "who may share a GPU is in its rotation, sees all of it and says what jobs like it took") {
     auto order = order_for({task(0, "n0", {1}, 416)});
     order.may_share = true;
     CHECK(shares(order));
     auto tenants = tenants_of(order, two_nodes());
     REQUIRE(tenants->size() == 1);
-    CHECK((*tenants)[0].order == "tenant 7.2.0 gpus=GPU-n0-1 context=512M lane=GPU-n0-1");
-    CHECK((*tenants)[0].lane == "GPU-n0-1");
-    CHECK((*tenants)[0].lane_memory.value == 80 * kTenantGibibyte);
+    CHECK((*tenants)[0].order == "tenant 7.2.0 gpus=GPU-n0-1 context=512M rotation=GPU-n0-1");
+    CHECK((*tenants)[0].rotation == "GPU-n0-1");
+    CHECK((*tenants)[0].rotation_memory.value == 80 * kTenantGibibyte);
     order.tasks[0].share = base::kWholeGpu;  // it is measured
     order.profile = model::GpuProfile{.iterations = 9,
                                       .compute = {},
@@ -117,7 +118,7 @@ TEST_CASE("who may share a GPU is in its lane, sees all of it and says what jobs
                                       .peak = {3 * kTenantGibibyte - 1}};
     tenants = tenants_of(order, two_nodes());
     CHECK((*tenants)[0].order ==
-          "tenant 7.2.0 gpus=GPU-n0-1 context=512M lane=GPU-n0-1 persistent=2048M peak=3072M");
+          "tenant 7.2.0 gpus=GPU-n0-1 context=512M rotation=GPU-n0-1 persistent=2048M peak=3072M");
 }
 
 TEST_CASE("a GPU of unknown memory has no limit, one without identity is an error") {

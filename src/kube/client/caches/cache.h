@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is on the server, as far as we know? The objects of one resource, by uid, as the reflector's
-// list and watch say. Who wants to know of changes is told of each: what was, what is now.
+// list and watch say. A handler gets each change: what was, what is now.
 //
 // Object: has `meta.uid` and `meta.version`, and can be copied; its uid has parse(text).
 // Cost: of an object that is listed again as it was, a look at the first 200 bytes.
-// Order: by uid. Of several that are gone with one list, the least uid is told first.
+// Order: by uid. Of several that are gone with one list, the least uid is reported first.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ class Cache final : public Shelf {
             at = at->second.list == list_ ? std::next(at) : erase(at);
         }
         for (auto& [uid, entry] : objects_) {
-            if (std::exchange(entry.is_told, true) || !changed_) continue;
+            if (std::exchange(entry.is_reported, true) || !changed_) continue;
             changed_(nullptr, &entry.object);
         }
     }
@@ -71,9 +71,9 @@ class Cache final : public Shelf {
         entry.list = list_;
         if (!is_new && entry.object.meta.version == version) return version;  // listed again
         const Object before = std::exchange(entry.object, std::move(now));
-        if (is_listing_ && !entry.is_told) return version;
-        const bool was_told = std::exchange(entry.is_told, true);
-        if (changed_) changed_(was_told ? &before : nullptr, &entry.object);
+        if (is_listing_ && !entry.is_reported) return version;
+        const bool was_reported = std::exchange(entry.is_reported, true);
+        if (changed_) changed_(was_reported ? &before : nullptr, &entry.object);
         return version;
     }
 
@@ -89,8 +89,8 @@ class Cache final : public Shelf {
     struct Entry {
         Object object;
         std::uint64_t list = 0;  // the last one that it was in, or came after
-        // What is new in a list is told behind what is gone, which may have had its name.
-        bool is_told = false;
+        // What is new in a list is reported after what is gone, which may have had its name.
+        bool is_reported = false;
     };
     using Objects = std::map<Uid, Entry>;
 
@@ -118,7 +118,7 @@ class Cache final : public Shelf {
     typename Objects::iterator erase(typename Objects::iterator at) {
         const Entry last = std::move(at->second);
         const auto next = objects_.erase(at);
-        if (changed_ && last.is_told) changed_(&last.object, nullptr);
+        if (changed_ && last.is_reported) changed_(&last.object, nullptr);
         return next;
     }
 

@@ -31,7 +31,7 @@ inline constexpr std::int64_t kWatchMostS = 22;
 // How much later than asked a watch may end.
 inline constexpr base::Duration kWatchGrace = std::chrono::seconds(5);
 inline constexpr base::Duration kStaleAfter = std::chrono::seconds(30);
-// A kind that is not known is asked for again so long after.
+// The time after which a kind that is not known is asked for again.
 inline constexpr base::Duration kMissingLook = std::chrono::seconds(30);
 
 struct Resource {

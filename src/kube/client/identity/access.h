@@ -18,7 +18,7 @@
 
 namespace berth::kube::client {
 
-// A program that prints credentials (client.authentication.k8s.io). It is not told of the cluster
+// A program that prints credentials (client.authentication.k8s.io). It does not get the cluster
 // (provideClusterInfo).
 struct ExecCommand {
     std::string command;

@@ -65,7 +65,7 @@ TEST_CASE("a kubeconfig says where the server is and who we are") {
     CHECK_FALSE(access->is_unverified);
 }
 
-TEST_CASE("addresses: the port is 443 unless given, IPv6 stands in brackets") {
+TEST_CASE("addresses: the port is 443 unless given, IPv6 has brackets") {
     const auto name = read(with("server: https://kube.example", ""));
     REQUIRE(name);
     CHECK(name->host == "kube.example");

@@ -34,7 +34,7 @@ bool is_token(std::string_view text) {
     return !text.empty();
 }
 
-// What the program is told: KUBERNETES_EXEC_INFO.
+// What the program gets: KUBERNETES_EXEC_INFO.
 std::string exec_info(const ExecCommand& command) {
     std::string text;
     codec::JsonWriter json(text);

@@ -20,7 +20,7 @@ class SetClock final : public ports::Clock {
     base::TimePoint now_ = base::at_ms(1'772'366'400'000);  // 2026-03-01T12:00:00Z
 };
 
-// A program that answers when it is told to.
+// A program that answers when the test lets it.
 class Program final : public ProcessRunner {
   public:
     void run(const ExecCommand& command, Printed printed) override {
@@ -118,7 +118,7 @@ TEST_CASE("a token that the server no longer takes is asked for again") {
     CHECK(program.runs == 2);
 }
 
-TEST_CASE("what a program prints instead of a token is told with its name") {
+TEST_CASE("what a program prints instead of a token is reported with its name") {
     const SetClock clock;
     Program program;
     Credentials credentials(with_program(), &program, clock);

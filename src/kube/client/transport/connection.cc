@@ -113,7 +113,7 @@ void Connection::listen() {
 }
 
 void Connection::take(std::string_view bytes) {
-    if (!ended_) return close();  // nobody asked for it
+    if (!ended_) return close();  // no request waits for it
     if (unparsed_.empty()) {
         if (parse(bytes)) listen();
         return;

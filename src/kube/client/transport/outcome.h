@@ -5,8 +5,8 @@
 // reads the object before it decides anything (read_bind in writes.h).
 //
 // A write that is answered with 5xx is unknown: the server may have given up waiting for its store,
-// which carries it out all the same. 429 is sent before anything is done, and by an eviction that a
-// PodDisruptionBudget does not allow.
+// which carries it out all the same. 429 is sent before anything is done, and to an `Eviction` that
+// a PodDisruptionBudget does not allow.
 #pragma once
 
 #include <optional>

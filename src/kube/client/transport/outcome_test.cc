@@ -31,13 +31,13 @@ TEST_CASE("a write that is answered with 5xx may be done; a read has no effect")
     CHECK(outcome_of(Effect::Write, {201, {}}, "done").body == "done");
 }
 
-TEST_CASE("an answer that is not the API server's is told in its own words") {
+TEST_CASE("an answer that is not the API server's is reported in its own words") {
     const Outcome outcome = outcome_of(Effect::None, {502, seconds(7)}, "<html>Bad Gateway");
     CHECK(outcome.message == "status 502: <html>Bad Gateway");
     CHECK(outcome.retry_after == seconds(7));
 }
 
-TEST_CASE("a version that the server has not reached is told from another timeout") {
+TEST_CASE("a version that the server has not reached differs from another timeout") {
     const Outcome outcome = outcome_of(Effect::None, {504, {}}, R"({"reason":"Timeout",
         "details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"x"}]},"code":504})");
     CHECK(outcome.reason == "ResourceVersionTooLarge");

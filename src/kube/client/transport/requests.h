@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How are requests sent? Over kept connections, so many at most under way, the others in line. A
-// request lives from the moment it is handed over: waiting in line counts, and who is told NotSent
-// or Unknown at the end of its time knows that nothing of it will be sent later. What goes first
-// (Leases) waits for none of the others: who leads goes on leading, however much is to be written.
+// How are requests sent? Over kept connections, a limited number of them at once, the others in a
+// queue. A request lives from the moment it is handed over: time in the queue counts, and after
+// NotSent or Unknown at the end of its time nothing of it will be sent. What goes first (Leases)
+// waits for none of the others: who leads goes on leading, however much is to be written.
 //
 // A long answer (watch) has a connection of its own and comes in pieces.
 // For one thread: that of the timers.

@@ -41,7 +41,7 @@ struct TlsDialer::Target {
 namespace {
 
 // What the callbacks of a channel hold, so that it lives until the loop has let go of it. Its own
-// TLS state is freed with it; nobody is called once the channel is gone.
+// TLS state is freed with it; nothing is called once the channel is gone.
 template <class Target>
 struct Session {
     explicit Session(std::shared_ptr<Target> to)
@@ -132,7 +132,7 @@ class TlsChannel final : public Channel {
         }
         Error is_none;
         asio::ip::make_address(target.name, is_none);
-        // A name, not an address, is told to the server.
+        // A name, not an address, is sent to the server.
         if (is_none) SSL_set_tlsext_host_name(session->stream.native_handle(), target.name.c_str());
         session->stream.async_handshake(
             asio::ssl::stream_base::client, [session, place, then](const Error& error) {

@@ -55,7 +55,7 @@ Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_o
 
 void Binder::start(const ports::LaunchOrder& order) {
     Attempt& attempt = with_places(order.attempt, order.tasks);
-    attempt.is_told_running = false;
+    attempt.is_reported_running = false;
     review_begun(attempt);
 }
 
@@ -203,8 +203,7 @@ void Binder::review(Attempt& attempt) {
         return;
     }
     if (is_owned && gang->workload->is_suspended) {
-        // By us, before this start; or by somebody else, whose pods are going and who brings them
-        // back.
+        // By us, before this start; or by a user, whose pods are going and who brings them back.
         if (gang->is_paused() && is_empty) return suspend(attempt, *gang, false);
         if (is_empty) end(attempt, {.detail = "a user suspended it"});
         return;
@@ -286,7 +285,7 @@ void Binder::note_bound(Attempt& attempt) {
         attempt.partly_since = timers_.now();
     }
     attempt.bound = bound;
-    if (!is_whole || std::exchange(attempt.is_told_running, true)) return;
+    if (!is_whole || std::exchange(attempt.is_reported_running, true)) return;
     listener_->on_running(attempt.id);
 }
 
@@ -295,7 +294,7 @@ void Binder::look_at_starts() {
     std::vector<model::JobId> empty;
     bool is_any_begun = false;
     for (auto& [job, attempt] : attempts_) {
-        if (attempt.is_told_running || attempt.is_stopping) continue;
+        if (attempt.is_reported_running || attempt.is_stopping) continue;
         is_any_begun = true;
         if (attempt.partly_since && timers_.now() - *attempt.partly_since >= kPartlyBoundMost) {
             late.push_back(job);
@@ -339,7 +338,7 @@ void Binder::take_bind(ports::AttemptId id, Uid pod, const Outcome& outcome) {
     }
     if (outcome.code == 429) return bind_later(id, pod, outcome.retry_after.value_or(kBindAgain));
     ++counts_.refused;
-    // Bound by a request of ours whose answer was lost, by somebody else, or another pod now.
+    // Bound by a request of ours whose answer was lost, or by another program, or another pod now.
     if (outcome.code == 409 || outcome.code == 404) return ask_bind(id, pod);
     place->fill = Fill::Free;
     place->pod = {};
@@ -408,7 +407,7 @@ void Binder::remove_pods(const Attempt& attempt, std::optional<std::int64_t> gra
 // Again until it is done: of many some wait in line for longer than a request may.
 void Binder::remove_pod(ports::AttemptId id, Uid pod, std::optional<std::int64_t> grace_s) {
     const client::PodName name = name_of(id, pod);
-    if (name.name.empty() || place_of(id, pod) == nullptr) return;  // the watch has told
+    if (name.name.empty() || place_of(id, pod) == nullptr) return;  // the watch says so
     requests_.send(client::remove_pod(name, "", grace_s),
                    [this, here = std::weak_ptr(is_here_), id, pod, grace_s](const Outcome& got) {
                        if (here.expired() || is_over(got)) return;
@@ -457,7 +456,7 @@ void Binder::end_pods(const Attempt& attempt) {
 
 void Binder::end_pod(ports::AttemptId id, Uid pod) {
     const client::PodName name = name_of(id, pod);
-    if (name.name.empty() || place_of(id, pod) == nullptr) return;  // the watch has told
+    if (name.name.empty() || place_of(id, pod) == nullptr) return;  // the watch says so
     requests_.send(client::take_finalizer(name, kJobFinalizer),
                    [this, here = std::weak_ptr(is_here_), id, pod](const Outcome& got) {
                        if (here.expired()) return;

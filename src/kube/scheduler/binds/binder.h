@@ -40,7 +40,7 @@ class Binder final : public ports::Launcher {
   public:
     // Null when the job stands for no gang that is there.
     using GangOf = std::function<const cluster::Gang*(model::JobId)>;
-    // What is to be known of a job that is suspended, or goes on, when nobody of today is there.
+    // What a later scheduler must know of a job that is suspended, or goes on.
     using NotesOf = std::function<client::Annotations(model::JobId, bool is_suspended)>;
     // Whether a pod that asks for that may be the job's task of this rank.
     using IsFor =
@@ -91,7 +91,7 @@ class Binder final : public ports::Launcher {
     struct Attempt {
         ports::AttemptId id;
         std::vector<Place> places;  // by rank
-        bool is_told_running = false;
+        bool is_reported_running = false;
         bool has_run = false;  // as a whole; it may have more places now
         bool is_stopping = false;
         bool has_failed = false;  // one of its pods has

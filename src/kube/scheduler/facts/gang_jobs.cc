@@ -15,7 +15,7 @@ namespace {
 using cluster::Gang;
 using model::JobState;
 
-// A gang whose starts fail again and again waits so long, doubled each time.
+// A gang whose starts fail again and again waits for this time, doubled each time.
 constexpr base::Duration kAgainLeast = std::chrono::seconds(5);
 constexpr base::Duration kAgainMost = std::chrono::minutes(5);
 
@@ -97,8 +97,8 @@ void GangJobs::review(Uid uid) {
     }
 }
 
-// Somebody else has resumed it, and may suspend it again; or nothing will ever resume it, so its
-// pods come and say why they wait.
+// A user has resumed it, and may suspend it again; or nothing will ever resume it, so its pods come
+// and say why they wait.
 void GangJobs::look_at_pause(Uid uid, const Gang& gang) {
     const bool is_resumed = gang.workload != nullptr && !gang.workload->is_suspended;
     const bool is_nobodys = gang.is_paused() && refusals_.contains(uid);
@@ -132,7 +132,7 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
 }
 
 // Pods of a gang that runs end for good, and others come. The place of one that will come again is
-// kept; nothing is taken for pods that nobody has made.
+// kept; nothing is taken for pods that are not made yet.
 void GangJobs::look_at_size(Uid uid, const Gang& gang, const model::JobRecord& job) {
     const int size = job.spec.tasks_max;
     const bool is_alone = size == 1 && gang.pods.size() <= 1;  // as most are
@@ -170,7 +170,7 @@ void GangJobs::set_size(Uid uid, int tasks, std::vector<int> ended) {
 }
 
 // None where it has to be taken out. Off its GPUs its pods are made again when it goes on, perhaps
-// fewer; one that wants more is handed in anew, and refused where so many never fit.
+// fewer; one that wants more is handed in anew, and refused where that number never fits.
 std::optional<int> GangJobs::size_it_waits_with(const Gang* gang, const Taken& taken) const {
     if (gang == nullptr || gang->is_over()) return {};
     if (!gang->is_complete() && !gang->is_paused()) return {};

@@ -51,7 +51,7 @@ class GangJobs {
     const cluster::Gang* gang_of(model::JobId job) const;
     std::optional<Uid> uid_of(model::JobId job) const;
     std::optional<model::JobId> job_of(Uid gang) const;
-    // Whether a pod asks for what the core was told of this rank.
+    // Whether a pod asks for what the core has of this rank.
     bool asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod,
                        cluster::Sizes sizes) const;
     // Why it is not handed in; empty when it is, or nothing keeps it from being.

@@ -40,8 +40,8 @@ bool Nodes::is_offered(const std::string& resource) const {
         nodes_, [&](const auto& each) { return each.second.allocatable->of(resource) > 0; });
 }
 
-// The core has room for a few names. Who asks for one more waits for a node that has it, and is
-// told so.
+// The core has room for a few names. A gang that asks for one more waits for a node that has it,
+// and its reason says so.
 bool Nodes::count(const std::string& resource) {
     if (counted_.size() == model::kResourcesMax || !counted_.insert(resource).second) return false;
     for (const auto& [name, node] : nodes_) changed_.insert(name);
@@ -56,14 +56,14 @@ void Nodes::set_levels(const model::Levels& levels) {
 
 const std::map<std::string, model::Node>& Nodes::tell_all() {
     changed_.clear();
-    told_.clear();
+    reported_.clear();
     for (const auto& [name, node] : nodes_) {
         model::Node now = node_now(node);
         const base::Status sound = model::check_limits(now);
         refused_("node " + name, sound);
-        if (sound) told_[name] = std::move(now);
+        if (sound) reported_[name] = std::move(now);
     }
-    return told_;
+    return reported_;
 }
 
 bool Nodes::tell(control::Controller& controller) {
@@ -71,22 +71,22 @@ bool Nodes::tell(control::Controller& controller) {
     for (const std::string& name : strangers_.take_changed()) changed_.insert(name);
     for (const std::string& name : std::exchange(changed_, {})) {
         const auto found = nodes_.find(name);
-        const auto told = told_.find(name);
+        const auto reported = reported_.find(name);
         waiting_.erase(name);
-        if (found == nodes_.end() && told == told_.end()) continue;
-        model::Node now = found != nodes_.end() ? node_now(found->second) : told->second;
+        if (found == nodes_.end() && reported == reported_.end()) continue;
+        model::Node now = found != nodes_.end() ? node_now(found->second) : reported->second;
         if (found == nodes_.end()) now.health = model::NodeHealth::Down;
-        if (told != told_.end() && told->second == now) continue;
+        if (reported != reported_.end() && reported->second == now) continue;
         may_help = true;
         const auto take_answer = [this, name, now](const base::Status& done) {
             refused_("node " + name, done);
             if (done) {
-                told_[name] = now;
+                reported_[name] = now;
             } else {
                 waiting_.insert(name);
             }
         };
-        model::Node before = told != told_.end() ? told->second : model::Node{};
+        model::Node before = reported != reported_.end() ? reported->second : model::Node{};
         before.others = now.others;
         if (before == now) {
             controller.set_others(name, now.others, std::string(control::kMachine), take_answer);
@@ -115,10 +115,10 @@ model::Node Nodes::node_now(const objects::Node& node) const {
     std::erase_if(now.others.resources,
                   [&](const auto& each) { return !now.resources.contains(each.first); });
     std::int64_t gone = others.of(cluster::kGpuResource);
-    const auto told = told_.find(now.name);
-    if (told != told_.end() && told->second.gpus > now.gpus) {
-        gone += told->second.gpus - now.gpus;
-        now.gpus = told->second.gpus;
+    const auto reported = reported_.find(now.name);
+    if (reported != reported_.end() && reported->second.gpus > now.gpus) {
+        gone += reported->second.gpus - now.gpus;
+        now.gpus = reported->second.gpus;
     }
     now.others.gpus = static_cast<int>(std::min<std::int64_t>(gone, now.gpus));
     return now;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is the core told of the cluster's nodes? Each as it is, with what strangers take of it. What
-// the core refuses, such as another number of GPUs while some are in use, is told again later.
+// What does the core get of the cluster's nodes? Each as it is, with what strangers take of it.
+// What the core refuses, such as another number of GPUs while some are in use, is reported again
+// later.
 #pragma once
 
 #include <functional>
@@ -34,12 +35,12 @@ class Nodes {
     const std::map<std::string, model::Node>& tell_all();
     // Those that changed. True: something may fit now that did not.
     bool tell(control::Controller& controller);
-    // What was refused is told with the next ones.
+    // What was refused is reported with the next ones.
     void try_again() { changed_.merge(waiting_); }
     bool is_any_refused() const { return !waiting_.empty(); }
 
     // As the core has them.
-    const std::map<std::string, model::Node>& told() const { return told_; }
+    const std::map<std::string, model::Node>& reported() const { return reported_; }
     std::size_t size() const { return nodes_.size(); }
 
   private:
@@ -50,7 +51,7 @@ class Nodes {
     cluster::Strangers& strangers_;
     Refused refused_;
     std::map<std::string, objects::Node> nodes_;
-    std::map<std::string, model::Node> told_;
+    std::map<std::string, model::Node> reported_;
     std::set<std::string> changed_;
     std::set<std::string> waiting_;  // that were refused
     model::Levels levels_;

@@ -66,8 +66,8 @@ std::function<void(const base::Status&)> Rights::answer(std::string what) {
 }
 
 std::function<void(const base::Status&)> Rights::answer_to(const std::string& project) {
-    return [this, project, told = answer("project " + project)](const base::Status& done) {
-        told(done);
+    return [this, project, note = answer("project " + project)](const base::Status& done) {
+        note(done);
         if (!done) refusals_[project] = done.error().message;
     };
 }

@@ -4,7 +4,7 @@
 // them; and in which project a gang is.
 //
 // Some changes the core does not make while it runs, such as another parent of a project with jobs.
-// They are told again and again, as it may have none one day; or one begins with a new state.
+// They are tried again and again, as it may have none one day; or one begins with a new state.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ class Rights {
         declarations_.take(before, now);
     }
 
-    // What is declared is what counts from now on, if it is another thing. Until it is told the
+    // What is declared is what counts from now on, if it is another thing. Until it is reported the
     // core has what it had.
     bool renew();
     void describe(model::Description& description) const;

@@ -13,22 +13,23 @@ constexpr const char* kNotOver =
 
 }  // namespace
 
-Watches::Watches(client::Requests& requests, client::Timers& timers, Told told, std::uint64_t seed)
+Watches::Watches(client::Requests& requests, client::Timers& timers, ChangeHandlers handlers,
+                 std::uint64_t seed)
     : nodes_([this](codec::JsonReader& reader) { return read_node(reader, node_pools_); },
-             std::move(told.node)),
+             std::move(handlers.node)),
       pods_([this](codec::JsonReader& reader) { return read_pod(reader, pod_pools_); },
-            std::move(told.pod)),
+            std::move(handlers.pod)),
       namespaces_(
           [this](codec::JsonReader& reader) { return Namespace{read_object_meta(reader, words_)}; },
-          std::move(told.name_space)),
+          std::move(handlers.name_space)),
       budgets_([this](codec::JsonReader& reader) { return read_disruption_budget(reader, words_); },
-               std::move(told.budget)),
+               std::move(handlers.budget)),
       projects_([this](codec::JsonReader& reader) { return read_project(reader, words_); },
-                std::move(told.project)),
+                std::move(handlers.project)),
       pools_([this](codec::JsonReader& reader) { return read_pool(reader, words_); },
-             std::move(told.pool)),
+             std::move(handlers.pool)),
       policies_([this](codec::JsonReader& reader) { return read_policy(reader, words_); },
-                std::move(told.policy)) {
+                std::move(handlers.policy)) {
     base::Rng dice(seed);
     const auto watch = [&](client::Resource resource, client::Shelf& shelf) {
         reflectors_.push_back(std::make_unique<client::Reflector>(
@@ -45,7 +46,7 @@ Watches::Watches(client::Requests& requests, client::Timers& timers, Told told, 
             [this, kind = kind.kind](codec::JsonReader& reader) {
                 return objects::read_workload(kind, reader, pod_pools_);
             },
-            told.workload));
+            handlers.workload));
         watch({.path = objects::list_path(kind),
                .may_be_missing = kind.kind != objects::WorkloadKind::Job},
               *workloads_.back());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What does the scheduler see of the server? Caches of nodes, pods, workloads, namespaces,
-// disruption budgets and of what people declared, each kept by a list and a watch. Changes are told
-// as they come; until all are synced nobody should decide by them.
+// disruption budgets and of what people declared, each kept by a list and a watch. Handlers get
+// changes as they come; until all are synced nothing should be decided by them.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct Namespace {
 };
 
 // Called with each change; null before: it is new, null now: it is gone.
-struct Told {
+struct ChangeHandlers {
     template <typename Object>
     using Change = std::function<void(const Object* before, const Object* now)>;
 
@@ -40,7 +40,8 @@ struct Told {
 
 class Watches {
   public:
-    Watches(client::Requests& requests, client::Timers& timers, Told told, std::uint64_t seed);
+    Watches(client::Requests& requests, client::Timers& timers, ChangeHandlers handlers,
+            std::uint64_t seed);
 
     void start();
     bool are_synced() const;

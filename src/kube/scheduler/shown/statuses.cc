@@ -70,7 +70,7 @@ void Statuses::tick() {
         if (pool.is_valid()) tell("pools", name, uid, status_of(pool));
     });
     const std::set<objects::Uid> seen = std::exchange(seen_, {});
-    std::erase_if(told_, [&](const auto& told) { return !seen.contains(told.first); });
+    std::erase_if(written_, [&](const auto& written) { return !seen.contains(written.first); });
     std::erase_if(accepted_, [&](const auto& each) { return !seen.contains(each.first); });
     timer_.start(kStatusEvery, [this] { tick(); });
 }
@@ -181,15 +181,15 @@ std::string Statuses::status_of(base::PoolId id) const {
 void Statuses::tell(std::string_view kind, const std::string& name, objects::Uid uid,
                     std::string status) {
     seen_.insert(uid);
-    std::string& told = told_[uid];
-    if (told == status) return;
+    std::string& written = written_[uid];
+    if (written == status) return;
     const std::string path = kKinds + std::string(kind) + "/" + name + "/status";
     requests_.send(
         client::merge_patch({path, objects::format(uid), ""}, "{\"status\":" + status + "}", {}),
         [this, here = std::weak_ptr(is_here_), uid](const client::Outcome& outcome) {
-            if (!here.expired() && !outcome.is_done()) told_.erase(uid);  // again with the next
+            if (!here.expired() && !outcome.is_done()) written_.erase(uid);  // again with the next
         });
-    told = std::move(status);
+    written = std::move(status);
 }
 
 }  // namespace berth::kube::scheduler

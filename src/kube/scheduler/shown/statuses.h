@@ -56,7 +56,7 @@ class Statuses {
     const ports::Clock& clock_;
     // Whether a Project is in force, and since when.
     std::map<objects::Uid, std::pair<bool, base::TimePoint>> accepted_;
-    std::map<objects::Uid, std::string> told_;
+    std::map<objects::Uid, std::string> written_;
     std::set<objects::Uid> seen_;  // in this round
     std::set<std::string> pools_;  // that a status may name still
     client::Timer timer_;

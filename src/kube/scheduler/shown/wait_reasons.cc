@@ -15,7 +15,7 @@ namespace {
 
 constexpr base::Duration kTick = std::chrono::milliseconds(500);
 constexpr base::Duration kNumbersKept = std::chrono::minutes(1);
-// Until what the server did not take is told again.
+// Until what the server did not take is written again.
 constexpr base::Duration kTellAgain = std::chrono::seconds(2);
 // A gang whose pods do not come says so after that.
 constexpr base::Duration kComesWithin = std::chrono::seconds(10);
@@ -147,26 +147,28 @@ bool WaitReasons::tell_if_new(Uid uid, Waiting& waiting) {
     const objects::Pod& first = *pods.front();
     std::string pod = objects::format(first.meta.uid);
     if (waiting.pod == pod) {
-        if (!waiting.is_taken && timers_.now() - waiting.told < kTellAgain) return false;
+        if (!waiting.is_taken && timers_.now() - waiting.written_at < kTellAgain) return false;
         const bool is_same =
             waiting.what.key == reason->key && waiting.what.reason == reason->reason;
-        const bool is_fresh = timers_.now() - waiting.told < kNumbersKept;
+        const bool is_fresh = timers_.now() - waiting.written_at < kNumbersKept;
         const bool is_known = waiting.what.message == reason->message || (is_same && is_fresh);
         if (waiting.is_taken && is_known) return false;
     }
     requests_.send(
         client::tell_wait({*first.meta.name_space, first.meta.name, pod},
                           {reason->reason, reason->message, codec::format_time(clock_.now())}),
-        [this, here = std::weak_ptr(is_here_), uid, told = timers_.now()](const auto& outcome) {
-            if (!here.expired() && !outcome.is_done()) note_not_taken(uid, told);
+        [this, here = std::weak_ptr(is_here_), uid,
+         written_at = timers_.now()](const auto& outcome) {
+            if (!here.expired() && !outcome.is_done()) note_not_taken(uid, written_at);
         });
     waiting = {waiting.since, std::move(pod), std::move(*reason), timers_.now()};
     return true;
 }
 
-void WaitReasons::note_not_taken(Uid uid, base::TimePoint told) {
+void WaitReasons::note_not_taken(Uid uid, base::TimePoint written_at) {
     const auto found = waiting_.find(uid);
-    if (found != waiting_.end() && found->second.told == told) found->second.is_taken = false;
+    if (found != waiting_.end() && found->second.written_at == written_at)
+        found->second.is_taken = false;
 }
 
 }  // namespace berth::kube::scheduler

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is told why a gang waits, and when? Its first pod, as the condition PodScheduled, within a
-// second or so; again when the reason is another one, and when only its numbers are, after a
-// minute.
+// Where is it written why a gang waits, and when? Its first pod, as the condition PodScheduled,
+// within a second or so; again when the reason is another one, and when only its numbers are, after
+// a minute.
 //
-// What the server did not take is told again.
+// What the server did not take is written again.
 //
 // A reason costs the API server twice what a bind does. So it waits behind binds, at most
-// kReasonsPerSecond are written, and who starts at once is told nothing.
+// kReasonsPerSecond are written, and a gang that starts at once gets none.
 #pragma once
 
 #include <functional>
@@ -38,15 +38,15 @@ class WaitReasons {
 
   private:
     struct Reason {
-        std::string reason;   // what autoscalers act on
-        std::string key;      // the same while only numbers change
+        std::string reason;  // what autoscalers act on
+        std::string key;  // the same while only numbers change
         std::string message;
     };
     struct Waiting {
         base::TimePoint since;
-        std::string pod = {};  // uid of the one that was told
+        std::string pod = {};  // uid of the one that has it
         Reason what = {};
-        base::TimePoint told = {};
+        base::TimePoint written_at = {};
         bool is_taken = true;  // by the server, as far as is known
     };
 
@@ -59,7 +59,7 @@ class WaitReasons {
     static std::optional<Reason> missing(const cluster::Gang& gang, base::Duration waited);
     // Whether it wrote something.
     bool tell_if_new(Uid gang, Waiting& waiting);
-    void note_not_taken(Uid gang, base::TimePoint told);
+    void note_not_taken(Uid gang, base::TimePoint written_at);
 
     client::Requests& requests_;
     client::Timers& timers_;

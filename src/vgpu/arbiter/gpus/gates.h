@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which tenants are let on each GPU now? Looks at what their processes want and did, asks the
-// windows of that GPU and its lanes, and sets the gates. Tenants take part while they have
-// processes. Those in lanes do not take windows: the lanes of a GPU, and what goes by windows, run
-// beside each other.
+// windows of that GPU and its rotations, and sets the gates. Tenants take part while they have
+// processes. Those in rotations do not take windows: the rotations of a GPU, and what goes by
+// windows, run beside each other.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string>
 
 #include "vgpu/arbiter/tenants/tenant.h"
-#include "vgpu/windows/lane.h"
+#include "vgpu/windows/rotation.h"
 #include "vgpu/windows/windows.h"
 
 namespace berth::vgpu::arbiter {
@@ -21,28 +21,28 @@ class Gates {
     void enter(Tenant& tenant, std::int64_t now);
     void leave(Tenant& tenant);
     void change(const Tenant& tenant);
-    // Makes a lane, which every GPU then has, or changes it.
-    void set_lane(const std::string& name, const windows::LaneTerms& terms);
+    // Makes a rotation, which every GPU then has, or changes it.
+    void set_rotation(const std::string& name, const windows::RotationTerms& terms);
     // nullptr: there is none.
-    const windows::LaneTerms* lane(const std::string& name) const;
-    std::size_t lane_count() const { return lanes_.size(); }
+    const windows::RotationTerms* rotation(const std::string& name) const;
+    std::size_t rotation_count() const { return rotations_.size(); }
     // When to look again at the latest; Windows::kNever when nothing goes on.
     std::int64_t look(std::int64_t now);
 
   private:
     struct Guest {
         std::uint32_t gpu = 0;  // in its tenant's order
-        std::int32_t id = 0;    // in its lane or the windows
-        windows::Lane* lane = nullptr;
+        std::int32_t id = 0;    // in its rotation or the windows
+        windows::Rotation* rotation = nullptr;
     };
     struct Gpu {
         windows::Windows windows;
-        std::map<std::string, windows::Lane> lanes;
+        std::map<std::string, windows::Rotation> rotations;
         std::map<Tenant*, Guest> guests;
     };
     static std::int64_t look(Gpu& gpu, std::int64_t now);
 
-    std::map<std::string, windows::LaneTerms> lanes_;
+    std::map<std::string, windows::RotationTerms> rotations_;
     std::map<std::string, Gpu> gpus_;  // by UUID
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using lending::Where;
 
-// Nobody rings when memory becomes free that others wait for.
+// No process rings when memory becomes free that others wait for.
 constexpr std::int64_t kLookWhileWaiting = 10'000'000;
 
 struct Guest {
@@ -22,20 +22,20 @@ struct Guest {
 
 struct Guests {
     std::vector<Guest> of;
-    std::uint64_t in_lanes = 0;  // bytes
+    std::uint64_t in_rotations = 0;  // bytes
 };
 
 Guests guests_of(const std::string& uuid, const Tenants& tenants, const Gates& gates) {
     Guests guests;
-    std::set<std::string> lanes;
+    std::set<std::string> rotations;
     for (const auto& [name, tenant] : tenants) {
         const auto found = std::ranges::find(tenant->gpus(), uuid);
         if (found == tenant->gpus().end()) continue;
-        if (tenant->lane().empty()) {
+        if (tenant->rotation().empty()) {
             const auto gpu = static_cast<std::uint32_t>(found - tenant->gpus().begin());
             if (tenant->is_limited(gpu)) guests.of.push_back({tenant.get(), gpu});
-        } else if (lanes.insert(tenant->lane()).second) {
-            guests.in_lanes += gates.lane(tenant->lane())->memory;
+        } else if (rotations.insert(tenant->rotation()).second) {
+            guests.in_rotations += gates.rotation(tenant->rotation())->memory;
         }
     }
     return guests;
@@ -72,7 +72,7 @@ std::int64_t Loans::look(Tenants& tenants, Gates& gates, std::int64_t now) {
         for (const Guest& guest : guests.of)
             sights.push_back(guest.tenant->look_at_loan(guest.gpu));
         const auto decisions =
-            lending::lend(memory - std::min(memory, guests.in_lanes), sights, now);
+            lending::lend(memory - std::min(memory, guests.in_rotations), sights, now);
         again |= decisions.again;
         for (std::size_t i = 0; i < sights.size(); ++i) {
             Tenant& tenant = *guests.of[i].tenant;
@@ -84,7 +84,7 @@ std::int64_t Loans::look(Tenants& tenants, Gates& gates, std::int64_t now) {
         }
     }
     for (const auto& [tenant, wish] : wishes) order(*tenant, wish, gates, now);
-    // Where nothing is lent there is nobody to ask: back as soon as it likes.
+    // Where nothing is lent, a tenant comes back without asking.
     for (const auto& [name, tenant] : tenants)
         if (!wishes.contains(tenant.get())) order(*tenant, {false, true}, gates, now);
     if (again) return now;

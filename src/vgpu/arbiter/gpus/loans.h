@@ -3,7 +3,8 @@
 // Who of a GPU's tenants holds more of its memory than it was promised, and who has to leave for
 // that? Looks at what they hold and wait for, asks vgpu/lending, sets their limits, and tells their
 // supervisors to take them off the GPU or to bring them back (ledger/stay.h).
-// Only on GPUs of which it was said how much memory their tenants have together. Lanes keep theirs.
+// Only on GPUs of which it was said how much memory their tenants have together. Rotations keep
+// theirs.
 #pragma once
 
 #include <cstdint>

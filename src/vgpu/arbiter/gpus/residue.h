@@ -5,9 +5,9 @@
 // they hold, and what that is above their charges counts against their tenant's limit like these.
 //
 // Charges come before memory is taken and go after it was given back, and are read before and after
-// the library is asked: what moves meanwhile is never taken for uncounted. Asked soon after
-// somebody came or went, then less and less often while it stays the same. Not asked about tenants
-// that are off their GPUs, or whose managed memory is not charged.
+// the library is asked: what moves meanwhile is never taken for uncounted. It is asked soon after a
+// process came or went, then less and less often while the answer stays the same. It is not asked
+// about tenants that are off their GPUs, or whose managed memory is not charged.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace berth::vgpu::arbiter {
 
 class Residue {
   public:
-    // Somebody came or went.
+    // A process came or went.
     void stir(std::int64_t now);
     // When to look again at the latest.
     std::int64_t look(const Tenants& tenants, const GpuMemory& memory, std::int64_t now);

@@ -17,22 +17,22 @@ constexpr std::int64_t kLookParked = 20'000'000;
 
 std::int64_t look_at_parked(Tenant& tenant, std::int64_t now) {
     Calls& calls = tenant.calls;
-    if (calls.is_wake_told) return windows::Windows::kNever;
+    if (calls.is_wake_reported) return windows::Windows::kNever;
     if (calls.is_any_since || tenant.has_called())
-        calls.is_wake_told = tenant.order_move(ledger::Move::wake);
+        calls.is_wake_reported = tenant.order_move(ledger::Move::wake);
     return now + kLookParked;
 }
 
 std::int64_t look_at(Tenant& tenant, std::int64_t now) {
     Calls& calls = tenant.calls;
-    const std::int64_t after = calls.silence_told_after;
+    const std::int64_t after = calls.silence_reported_after;
     if (tenant.has_called()) {
         calls.last = now;
         calls.is_any_since = true;
         tenant.forget_calls();
-    } else if (now - std::max(calls.last, calls.told) >= after &&
+    } else if (now - std::max(calls.last, calls.reported) >= after &&
                tenant.order_move(ledger::Move::idle, now - calls.last)) {
-        calls.told = now;
+        calls.reported = now;
         calls.is_any_since = false;
     }
     return now + std::clamp(after / 8, kLookLeast, kLookMost);
@@ -43,7 +43,7 @@ std::int64_t look_at(Tenant& tenant, std::int64_t now) {
 std::int64_t look_for_silence(Tenants& tenants, std::int64_t now) {
     std::int64_t next = windows::Windows::kNever;
     for (auto& [name, tenant] : tenants) {
-        if (tenant->calls.silence_told_after == 0) continue;
+        if (tenant->calls.silence_reported_after == 0) continue;
         if (tenant->whereabouts.is_parked) next = std::min(next, look_at_parked(*tenant, now));
         if (tenant->whereabouts.where == Where::here) next = std::min(next, look_at(*tenant, now));
     }

@@ -17,7 +17,7 @@ int taken(Allowance& allowance, std::int64_t now, int tries) {
 
 }  // namespace
 
-TEST_CASE("so many are heard at once, and again after a silence") {
+TEST_CASE("the allowed number is heard at once, and again after a silence") {
     Allowance allowance(kMs / 10, 200);
     CHECK(taken(allowance, 1000 * kMs, 200) == 200);
     CHECK(taken(allowance, 2000 * kMs, 201) == 200);

@@ -16,7 +16,7 @@
 namespace berth::vgpu::arbiter {
 namespace {
 
-// Whoever makes a line of processes without end must not keep the arbiter looking.
+// A user that makes an endless line of processes must not keep the arbiter busy.
 constexpr int kDepthMax = 256;
 
 struct Relation {

@@ -147,9 +147,9 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
     if (term == "expected") return put(order.expected_ns, read_ns(value));
     if (term == "park") return put(order.park_ns, read_ns(value));
     if (term == "policy") return put(order.policy, read_policy(value));
-    if (term == "lane") {
+    if (term == "rotation") {
         BERTH_TRY_VOID(check_name(value));
-        order.lane = value;
+        order.rotation = value;
         return {};
     }
     if (term == "managed" && (value == "allow" || value == "refuse")) {
@@ -158,16 +158,16 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
     }
     return invalid(in_quotes(std::string(term) + "=" + std::string(value)) +
                    " is no term: gpus, memory, context, managed=allow|refuse, share, cap, weight, "
-                   "priority, uid, lane, persistent, peak, expected, park or escaped");
+                   "priority, uid, rotation, persistent, peak, expected, park or escaped");
 }
 
 Result<Verb> read_verb(std::string_view word) {
     if (word == "tenant") return Verb::tenant;
     if (word == "set") return Verb::set;
-    if (word == "lane") return Verb::lane;
+    if (word == "rotation") return Verb::rotation;
     if (word == "drop") return Verb::drop;
     if (word == "status") return Verb::status;
-    return invalid(in_quotes(word) + " is no order: tenant, set, lane, drop or status");
+    return invalid(in_quotes(word) + " is no order: tenant, set, rotation, drop or status");
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ Result<Order> read_order(std::string_view line) {
             !word.empty())
             words.push_back(word);
     }
-    if (words.empty()) return invalid("an empty order: tenant, set, lane, drop or status");
+    if (words.empty()) return invalid("an empty order: tenant, set, rotation, drop or status");
     Order order;
     BERTH_TRY(verb, read_verb(words[0]));
     order.verb = verb;
@@ -192,16 +192,16 @@ Result<Order> read_order(std::string_view line) {
     for (std::size_t index = 2; index < words.size(); ++index) {
         std::string_view value = words[index];
         const std::string_view term = cut(value, '=');
-        const bool is_of_lane = term == "memory" || term == "policy";
-        if (verb == Verb::lane ? !is_of_lane : term == "policy")
+        const bool is_of_rotation = term == "memory" || term == "policy";
+        if (verb == Verb::rotation ? !is_of_rotation : term == "policy")
             return invalid(in_quotes(words[index]) +
-                           ": a lane has memory and policy, a tenant not");
+                           ": a rotation has memory and policy, a tenant not");
         BERTH_TRY_VOID(read_term(term, value, order));
     }
     if (verb == Verb::tenant && order.gpus.empty())
         return invalid("tenant " + in_quotes(order.name) + " needs gpus=UUID[:MEMORY],...");
-    if (verb == Verb::lane && order.memory.value_or(0) == 0)
-        return invalid("lane " + in_quotes(order.name) + " needs memory=BYTES of a GPU");
+    if (verb == Verb::rotation && order.memory.value_or(0) == 0)
+        return invalid("rotation " + in_quotes(order.name) + " needs memory=BYTES of a GPU");
     return order;
 }
 

@@ -5,16 +5,16 @@
 //   tenant NAME gpus=UUID[:MEMORY],... [TERM=VALUE ...]   make it, or give it these terms anew, or
 //                                                         other GPUs in the place of those it has
 //   set NAME TERM=VALUE ...                               change some terms of a tenant
-//   lane NAME memory=40G [policy=fair]                    make a lane for tenants, or change it
+//   rotation NAME memory=40G [policy=fair]                make or change one for tenants
 //   drop NAME                                             forget a tenant without processes
 //   status [NAME]                                         a line for each tenant and GPU
 //
 // TERM: memory=40G (each GPU), context=500M, managed=allow|refuse, share=0.25, cap=1, weight=1,
-// priority=0, uid=1000; in a lane also lane=NAME, and what is known of such jobs: persistent=2G,
-// peak=9G, expected=3h of device time. park=30m: without a call for so long that is told.
-// escaped=UUID:MEMORY,...: what processes of it hold beside its share, which counts as its. MEMORY:
-// 12G, or 12G..20G/79G: promised 12G, at most 20G, of a GPU whose tenants have 79G together. An
-// answer begins with "ok" or with "error: ".
+// priority=0, uid=1000; in a rotation also rotation=NAME, and what is known of such jobs:
+// persistent=2G, peak=9G, expected=3h of device time. park=30m: reported after this time without a
+// call. escaped=UUID:MEMORY,...: what processes of it hold beside its share, which counts as its.
+// MEMORY: 12G, or 12G..20G/79G: promised 12G, at most 20G, of a GPU whose tenants have 79G
+// together. An answer begins with "ok" or with "error: ".
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "vgpu/windows/lane.h"
+#include "vgpu/windows/rotation.h"
 
 namespace berth::vgpu::arbiter {
 
 inline constexpr std::size_t kOrderMax = 4096;  // bytes of a line
 inline constexpr std::size_t kNameMax = 64;
 
-enum class Verb { tenant, set, lane, drop, status };
+enum class Verb { tenant, set, rotation, drop, status };
 
 struct GpuWish {
     std::string uuid;
@@ -44,7 +44,7 @@ struct GpuWish {
 
 struct Order {
     Verb verb = Verb::status;
-    std::string name;  // of a tenant or lane; may be empty for status
+    std::string name;  // of a tenant or rotation; may be empty for status
     std::vector<GpuWish> gpus;
     std::optional<std::uint64_t> memory;  // bytes on each GPU
     std::optional<std::uint64_t> context;  // bytes that a process pays for its context
@@ -54,8 +54,8 @@ struct Order {
     std::optional<std::int32_t> weight;
     std::optional<std::int32_t> priority;
     std::optional<std::uint32_t> uid;
-    std::optional<windows::Policy> policy;  // of a lane
-    std::string lane;  // that a tenant is in; empty: none
+    std::optional<windows::Policy> policy;  // of a rotation
+    std::string rotation;  // that a tenant is in; empty: none
     std::optional<std::uint64_t> persistent;  // bytes
     std::optional<std::uint64_t> peak;  // bytes
     std::optional<std::int64_t> expected_ns;

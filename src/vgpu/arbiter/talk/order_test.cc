@@ -56,7 +56,7 @@ TEST_CASE("what is wrong in an order is named") {
         CHECK(complaint(line).find(text) != std::string::npos);
     };
     says("", "empty order");
-    says("evict job-7", "\"evict\" is no order");
+    says("remove job-7", "\"remove\" is no order");
     says("tenant ../x gpus=GPU-a", "\"../x\"");
     says("tenant job-7", "needs gpus=");
     says("tenant job-7 gpus=", "1 to 16 GPUs");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What does a tenant take of one GPU, by its iterations? Its processes write it into their slots
-// (ledger/account.h); a profile of garbage harms the tenant that wrote it and nobody else, and no
-// sum overflows. Memory of several processes is added up: no less than they ever had together. What
-// is held between iterations is told of the kind of iterations that took longest so far.
+// (ledger/account.h); a profile of garbage harms only the tenant that wrote it, and no sum
+// overflows. Memory of several processes is added up: no less than they ever had together. What is
+// held between iterations is that of the kind of iterations that took longest so far.
 //
 // How much of the GPU's time it takes is only measured while launches pass a gate. Who is alone
 // passes none; its gate is kept, granted, for the first thirty iterations of a kind or two seconds,

@@ -77,14 +77,14 @@ std::string text_of(const Profile& profile) {
 base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
     std::unique_ptr<Tenant> tenant(new Tenant);
     tenant->name_ = order.name;
-    tenant->lane_ = order.lane;
+    tenant->rotation_ = order.rotation;
     tenant->uid_ = ::geteuid();
     const auto account =
         ledger::create_segment("berth-account", sizeof(ledger::Account), ledger::Writer::everyone);
     if (account.fd < 0) return tl::unexpected(unavailable("cannot make an account"));
     tenant->account_fd_ = account.fd;
-    // A new segment is all zeros, as every word of it begins. A page that nobody wrote takes no
-    // memory: of up to 1.5 MB it has the lines of its GPUs and the slots that were handed out.
+    // A new segment is all zeros, as every word of it begins. A page that was never written takes
+    // no memory: of up to 1.5 MB it has the lines of its GPUs and the slots that were handed out.
     tenant->account_ = static_cast<ledger::Account*>(account.at);
     const auto terms =
         ledger::create_segment("berth-terms", sizeof(ledger::Terms), ledger::Writer::creator);
@@ -97,7 +97,7 @@ base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
         const std::string& uuid = order.gpus[gpu].uuid;
         tenant->gpus_.push_back(uuid);
         ::memcpy(tenant->terms_->gpus[gpu].uuid, uuid.c_str(), uuid.size() + 1);
-        tenant->terms_->gpus[gpu].in_lane = order.lane.empty() ? 0 : 1;
+        tenant->terms_->gpus[gpu].in_rotation = order.rotation.empty() ? 0 : 1;
         tenant->set_memory(gpu, ledger::kNoLimit, ledger::kNoLimit);
         tenant->seen_.emplace_back();
         tenant->set_ahead(gpu, windows::Pace{}.ahead);
@@ -125,9 +125,9 @@ base::Status Tenant::change(const Order& order) {
             if (static_cast<std::size_t>(index_of(gpu.uuid)) == gpus_.size())
                 return base::invalid("tenant \"" + name_ + "\" has no GPU \"" + gpu.uuid +
                                      "\"; drop it first to give it others");
-    if (order.lane != lane_ && !order.lane.empty())
-        return base::invalid("tenant \"" + name_ + "\" is in " +
-                             (lane_.empty() ? "no lane" : "lane \"" + lane_ + "\"") +
+    if (order.rotation != rotation_ && !order.rotation.empty())
+        return base::invalid("tenant \"" + name_ + "\" is in rotation " +
+                             (rotation_.empty() ? "none" : '"' + rotation_ + '"') +
                              "; drop it first to put it into another");
     windows::Claim claim = claim_;
     claim.share = order.share.value_or(claim.share);
@@ -155,24 +155,24 @@ base::Status Tenant::change(const Order& order) {
         seen_[index].escaped = gpu.memory.value_or(0);
         put_uncounted(index);
     }
-    calls.silence_told_after = order.park_ns.value_or(calls.silence_told_after);
-    lane_claim_.limit = limit(0);
-    lane_claim_.weight = claim.weight;
-    lane_claim_.priority = claim.priority;
-    lane_claim_.persistent = order.persistent.value_or(lane_claim_.persistent);
-    lane_claim_.peak = order.peak.value_or(lane_claim_.peak);
-    lane_claim_.expected_ns = order.expected_ns.value_or(lane_claim_.expected_ns);
+    calls.silence_reported_after = order.park_ns.value_or(calls.silence_reported_after);
+    rotation_claim_.limit = limit(0);
+    rotation_claim_.weight = claim.weight;
+    rotation_claim_.priority = claim.priority;
+    rotation_claim_.persistent = order.persistent.value_or(rotation_claim_.persistent);
+    rotation_claim_.peak = order.peak.value_or(rotation_claim_.peak);
+    rotation_claim_.expected_ns = order.expected_ns.value_or(rotation_claim_.expected_ns);
     return {};
 }
 
-// In a lane the limit is what a turn gives, and that what the lane says. Who is told the same again
-// keeps what it has borrowed or lent.
+// In a rotation a turn sets the limit. A tenant whose terms stay the same keeps what it has
+// borrowed or lent.
 void Tenant::set_memory(std::uint32_t gpu, std::uint64_t request, std::uint64_t burst) {
     ledger::GpuTerms& terms = terms_->gpus[gpu];
     if (terms.request_bytes == request && terms.shown_bytes == burst) return;
     terms.request_bytes = request;
     terms.shown_bytes = burst;
-    if (lane_.empty()) terms.limit_bytes = request;
+    if (rotation_.empty()) terms.limit_bytes = request;
 }
 
 void Tenant::rehome(const std::vector<GpuWish>& gpus) {
@@ -253,7 +253,7 @@ std::uint32_t Tenant::take_slot(pid_t pid) {
     if (slot == ledger::kSlotsMax) return slot;
     taken_[slot] = true;
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-        // Before the process knows its slot, whoever sums must look at it.
+        // Before the process knows its slot, every process that adds up slots must look at it.
         auto& end = terms_->gpus[gpu].slots_end;
         end = std::max(end.load(), slot + 1);
         ledger::Slot& words = account_->lines[gpu].slots[slot];
@@ -321,7 +321,7 @@ windows::Sight Tenant::look(std::uint32_t gpu, std::int64_t now) {
             used += std::min<std::uint64_t>(busy - seen.busy[slot], kBelievableTimeMax);
         seen.busy[slot] = busy;
     }
-    // Several processes at once report the same time; more than has passed is nobody's.
+    // Several processes at once report the same time; more than has passed is charged to none.
     if (seen.at != 0)
         seen.believable = std::min(seen.believable + now - seen.at, kBelievableTimeMax);
     seen.at = now;
@@ -348,8 +348,8 @@ void Tenant::put_gate(std::uint32_t gpu, ledger::Gate wanted, bool is_new_turn) 
     ::syscall(SYS_futex, &gate, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-windows::LaneSight Tenant::look_in_lane(std::uint32_t gpu, std::int64_t now) {
-    windows::LaneSight sight;
+windows::RotationSight Tenant::look_in_turn(std::uint32_t gpu, std::int64_t now) {
+    windows::RotationSight sight;
     sight.work = look(gpu, now);
     bool iterates = false;
     for (std::uint32_t slot = 0; slot < terms_->gpus[gpu].slots_end; ++slot) {
@@ -365,7 +365,7 @@ windows::LaneSight Tenant::look_in_lane(std::uint32_t gpu, std::int64_t now) {
     return sight;
 }
 
-std::int64_t Tenant::let_in_lane(std::uint32_t gpu, const windows::Turn& turn, std::int64_t now) {
+std::int64_t Tenant::let_in_turn(std::uint32_t gpu, const windows::Turn& turn, std::int64_t now) {
     Seen& seen = seen_[gpu];
     ledger::GpuTerms& terms = terms_->gpus[gpu];
     if (turn.right == windows::Right::open) {
@@ -457,7 +457,7 @@ std::string Tenant::describe() {
         text += " cap=" + base::format_thousandths(claim_.cap);
         text += " weight=" + std::to_string(claim_.weight);
         text += " priority=" + std::to_string(claim_.priority);
-        text += " lane=" + (lane_.empty() ? "none" : lane_);
+        text += " rotation=" + (rotation_.empty() ? "none" : rotation_);
         text += std::string(" where=") + name_of(whereabouts.where);
         text += " request=" + text_of_limit(terms.request_bytes);
         text += " allowed=" + text_of_limit(terms.limit_bytes);

@@ -18,7 +18,7 @@
 #include "vgpu/ledger/charge.h"
 #include "vgpu/ledger/stay.h"
 #include "vgpu/lending/lend.h"
-#include "vgpu/windows/lane.h"
+#include "vgpu/windows/rotation.h"
 
 namespace berth::vgpu::arbiter {
 
@@ -45,7 +45,7 @@ struct Whereabouts {
     int times = 0;             // that it was ordered off
     bool is_parked = false;    // away, and its processes run
     std::uint64_t bytes = 0;   // on each GPU when it is back, where no process is here to tell
-    Descriptor supervisor;     // not open: nobody takes it off
+    Descriptor supervisor;     // not open: the tenant cannot leave its GPUs
     pid_t supervisor_pid = 0;  // 0: none is there
     std::uint64_t event = 0;
 
@@ -57,11 +57,11 @@ struct Whereabouts {
 
 // What is known of a tenant's calls to its GPUs, where that is asked for.
 struct Calls {
-    std::int64_t silence_told_after = 0;  // ns without a call after which that is told; 0: never
+    std::int64_t silence_reported_after = 0;  // ns without a call; 0: never
     std::int64_t last = 0;                // seen by then
-    std::int64_t told = 0;                // when its silence was told last
+    std::int64_t reported = 0;            // when its silence was reported last
     bool is_any_since = false;            // was seen since then
-    bool is_wake_told = false;
+    bool is_wake_reported = false;
 };
 
 // What the arbiter hears of a tenant, and whom it does not for a while because it heard too much.
@@ -84,7 +84,7 @@ class Tenant {
 
     // Errors: Invalid for other GPUs than it has; then nothing has changed.
     base::Status change(const Order& order);
-    // Until then nobody's memory grows: processes of before a restart are still coming back.
+    // Until then its memory does not grow: processes from before a restart are still coming back.
     void settle(bool settling);
 
     // Takes a free slot, the lowest; kSlotsMax when there is none.
@@ -99,13 +99,13 @@ class Tenant {
     void set_gate(std::uint32_t gpu, windows::Right right);
     // Work in ns that each of its processes may launch ahead.
     void set_ahead(std::uint32_t gpu, std::int64_t ns);
-    // Of a tenant in a lane.
-    windows::LaneSight look_in_lane(std::uint32_t gpu, std::int64_t now);
+    // Of a tenant in a rotation.
+    windows::RotationSight look_in_turn(std::uint32_t gpu, std::int64_t now);
     // The same, but who is alone may be measured for a while. Returns when that may change.
     std::int64_t let(std::uint32_t gpu, windows::Right right, std::int64_t now);
 
-    // The same in a lane; nothing is granted that is not seen to be taken back.
-    std::int64_t let_in_lane(std::uint32_t gpu, const windows::Turn& turn, std::int64_t now);
+    // The same in a rotation; nothing is granted that is not seen to be taken back.
+    std::int64_t let_in_turn(std::uint32_t gpu, const windows::Turn& turn, std::int64_t now);
 
     bool takes_turns() const {
         return whereabouts.where == lending::Where::here ||
@@ -122,7 +122,7 @@ class Tenant {
     // Whether any of its processes made a call since that was forgotten, or is in one that waits.
     bool has_called() const;
     void forget_calls();
-    // Whoever comes to it waits while it is off its GPUs.
+    // A new process waits while the tenant is off its GPUs.
     void set_off(bool is_off);
 
     // Bytes that its processes are charged, and what they hold beside that.
@@ -140,9 +140,9 @@ class Tenant {
 
     const std::string& name() const { return name_; }
     const windows::Claim& claim() const { return claim_; }
-    // Of a tenant in a lane, which has one GPU; an empty name: it is in none.
-    const std::string& lane() const { return lane_; }
-    const windows::LaneClaim& lane_claim() const { return lane_claim_; }
+    // Of a tenant in a rotation, which has one GPU; an empty name: it is in none.
+    const std::string& rotation() const { return rotation_; }
+    const windows::RotationClaim& rotation_claim() const { return rotation_claim_; }
     const std::vector<std::string>& gpus() const { return gpus_; }
     std::uint32_t uid() const { return uid_; }
     bool is_of_user(std::uint32_t uid) const { return uid == uid_ || uid == 0; }
@@ -173,8 +173,8 @@ class Tenant {
     std::vector<std::string> gpus_;
     std::uint32_t uid_ = 0;
     windows::Claim claim_;
-    std::string lane_;
-    windows::LaneClaim lane_claim_;
+    std::string rotation_;
+    windows::RotationClaim rotation_claim_;
     int account_fd_ = -1;
     int terms_fd_ = -1;
     ledger::Account* account_ = nullptr;
@@ -184,7 +184,7 @@ class Tenant {
         std::vector<std::uint64_t> busy = std::vector<std::uint64_t>(ledger::kSlotsMax);
         std::int64_t at = 0;
         std::int64_t believable = 0;  // ns that may still be reported: no more than have passed
-        std::uint32_t grant = 0;  // the last one in its lane
+        std::uint32_t grant = 0;  // the last one in its rotation
         std::uint64_t held = 0;  // bytes, by the management library
         std::uint64_t uncounted = 0;  // of that, what nothing of ours counts
         std::uint64_t escaped = 0;  // bytes of processes that did not join, as the owner says

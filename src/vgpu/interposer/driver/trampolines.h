@@ -8,7 +8,8 @@ extern "C" {
 extern const char* const berth_driver_names[];
 extern void* berth_driver_targets[];
 extern const unsigned berth_driver_count;
-// Where each of them says that it was called: a word of nobody's, or of this process's slot.
+// Where each of them says that it was called: a word that is not read, or one in this process's
+// slot.
 extern unsigned* berth_driver_called;
 
 // The real function for the index-th name, or one that returns "not supported".

@@ -141,7 +141,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
     return result;
 }
 
-// It keeps the primary context, and is that to whoever counts memory.
+// It keeps the primary context; its memory is counted as that context's.
 CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc desc, CUdevice device,
                           unsigned int flags) {
     const RealDriver& real = load_real_driver();

@@ -17,7 +17,7 @@ using namespace berth::vgpu::interposer;
 namespace {
 
 struct Physical {
-    Gpu gpu = kUnlimited;  // unlimited as well: memory of the host, or of somebody else
+    Gpu gpu = kUnlimited;  // unlimited as well: memory of the host, or of another process
     std::uint64_t bytes = 0;
     std::uint64_t handles = 0;
     std::uint64_t mappings = 0;  // and bindings
@@ -278,7 +278,7 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device,
     return result;
 }
 
-// It would hold what is bound to it on other machines too, which nobody here could count: a share
+// It would hold what is bound to it on other machines too, which this machine cannot count: a share
 // has none.
 CUresult cuLogicalEndpointCreate(CUlogicalEndpointId id, const void* prop) {
     const RealDriver& real = load_real_driver();

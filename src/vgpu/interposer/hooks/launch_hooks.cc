@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches. Each is noted; where no GPU of the tenant is gated, which is so for whoever is alone on
-// its GPUs, that is all.
+// Launches. Each is noted; where no GPU of the tenant is gated, as for a tenant alone on its GPUs,
+// that is all.
 #include "vgpu/interposer/process/charged_call.h"
 #include "vgpu/interposer/process/iterating.h"
 #include "vgpu/interposer/process/pools.h"

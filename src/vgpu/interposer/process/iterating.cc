@@ -28,7 +28,7 @@ Unmeasured unmeasured;
 
 // Whether the arbiter waits for the end of each iteration.
 bool ends_count() {
-    return is_in_lane.load(std::memory_order_relaxed) &&
+    return is_in_rotation.load(std::memory_order_relaxed) &&
            gated_word->load(std::memory_order_relaxed) != 0;
 }
 

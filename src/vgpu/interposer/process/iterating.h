@@ -5,8 +5,8 @@
 // this process, for the arbiter to read. An iteration belongs to the process, whichever of its GPUs
 // it launches on; its length is without what it waited at gates.
 //
-// Outside lanes iterations of less than 16 launches are measured together: a launch must not pay
-// for a look at the clock. Two threads that launch at the same instant are noted as one; such
+// Outside rotations iterations of less than 16 launches are measured together: a launch must not
+// pay for a look at the clock. Two threads that launch at the same instant are noted as one; such
 // programs have no order of launches to find an iteration in.
 #pragma once
 

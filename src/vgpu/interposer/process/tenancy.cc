@@ -21,16 +21,16 @@ namespace berth::vgpu::interposer {
 namespace {
 
 constexpr int kJoinMs = 5000;
-constexpr int kGateMs = 100;  // as long as a dead arbiter can hold somebody back
+constexpr int kGateMs = 100;  // as long as a dead arbiter can hold a launch back
 constexpr int kLookMs = 2;    // within which an arbiter looks that was rung for
 constexpr int kLooksMax = 5;
-// As long as its arbiter may take to make an owner its room, whoever has to leave and however.
+// The longest that its arbiter may take to make room for an owner, by any means.
 constexpr std::int64_t kRoomNs = 150'000'000'000;
 constexpr int kAnswersMax = 3;  // a borrower may be answered once for what others asked
 constexpr std::uint32_t kNoTurn = UINT32_MAX;
 
 std::atomic<Seat*> seat{nullptr};
-// Shared by whoever charges, exclusive for moving to another seat.
+// Shared by threads that charge, exclusive for moving to another seat.
 pthread_rwlock_t moving = PTHREAD_RWLOCK_INITIALIZER;
 pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 constexpr std::atomic<std::uint32_t> kNotGated{0};
@@ -60,7 +60,7 @@ void forget_parent() {
     forget_devices();
 }
 
-// What this process is charged stands in its own slot alone.
+// Only its own slot has what this process is charged.
 std::uint64_t charged_here(const ledger::Place& place) {
     return place.line->slots[place.slot].charged;
 }
@@ -80,7 +80,7 @@ void move_to(Seat* next) {
         ledger::note_high(next->place(gpu), left.line->slots[left.slot].highest);
     }
     for (auto& turn : last_turn) turn = kNoTurn;
-    is_in_lane = next->gpu_count > 0 && next->place(0).terms->in_lane != 0;
+    is_in_rotation = next->gpu_count > 0 && next->place(0).terms->in_rotation != 0;
     if (next->gpu_count > 0) {
         ledger::Slot& slot = first_slot(*next);
         if (before != nullptr) {
@@ -106,8 +106,8 @@ void wait_while_off() {
     }
 }
 
-// Only of a process that was started before its tenant moved and has not been on a GPU since: what
-// it was told is not true any more. Whoever sees fewer GPUs than the tenant has chose them.
+// Only for a process that started before its tenant moved and has not been on a GPU since: its
+// variable is out of date. A process that sees fewer GPUs than the tenant has has chosen them.
 void name_devices_anew() {
     const char* started_with = ::getenv("BERTH_VGPU_GPUS");
     const char* visible = ::getenv("CUDA_VISIBLE_DEVICES");
@@ -147,7 +147,7 @@ bool enter() {
 }  // namespace
 
 const std::atomic<std::uint32_t>* gated_word = &kNotGated;
-std::atomic<bool> is_in_lane{false};
+std::atomic<bool> is_in_rotation{false};
 
 bool enter_tenancy() {
     if (seat.load() != nullptr) {
@@ -198,13 +198,13 @@ struct Attempt {
     std::int64_t waited_ns = 0;
 };
 
-// In a lane, what does not fit now may fit in the next turn; and in a turn, once the arbiter has
-// seen what others have freed. False when there is nothing to wait for.
+// In a rotation, what does not fit now may fit in the next turn; and in a turn, once the arbiter
+// has seen what others have freed. False when there is nothing to wait for.
 bool wait_for_turn(Gpu gpu, std::uint64_t bytes, Attempt& attempt) {
     const Seat* here = seat.load();
     const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
     const std::uint64_t shown = place.terms->shown_bytes;
-    if (place.terms->in_lane == 0 || bytes > shown || ledger::charged(place) > shown - bytes)
+    if (place.terms->in_rotation == 0 || bytes > shown || ledger::charged(place) > shown - bytes)
         return false;
     if (has_turn(gpu, place, attempt.gate)) {
         ledger::wait_for_change(here->membership, here->places[gpu], attempt.gate, kLookMs);
@@ -223,7 +223,7 @@ bool wait_for_room(Gpu gpu, std::uint64_t bytes, Attempt& attempt) {
     const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
     const std::uint64_t burst = place.terms->shown_bytes;
     const std::uint64_t charged = ledger::charged(place);
-    if (place.terms->in_lane != 0 || bytes > burst || charged > burst - bytes) return false;
+    if (place.terms->in_rotation != 0 || bytes > burst || charged > burst - bytes) return false;
     if (attempt.waited_ns > kRoomNs) return false;
     const bool is_owner = charged + bytes <= place.terms->request_bytes;
     if (!is_owner && ++attempt.looks > kAnswersMax) return false;
@@ -248,7 +248,7 @@ bool try_to_take(Gpu gpu, std::uint64_t bytes, Attempt& attempt, Refusal& refusa
     refusal.uuid = place.terms->uuid;
     refusal.limit = place.terms->limit_bytes;
     refusal.request = place.terms->request_bytes;
-    refusal.burst = place.terms->in_lane == 0 ? place.terms->shown_bytes.load() : 0;
+    refusal.burst = place.terms->in_rotation == 0 ? place.terms->shown_bytes.load() : 0;
     refusal.used = ledger::charged(place);
     refusal.used_here = charged_here(place);
     return false;
@@ -339,7 +339,7 @@ ledger::Slot* work_slot(Gpu gpu) {
     return &place.line->slots[place.slot];
 }
 
-// The word may be of a seat that was left meanwhile: it stays mapped, and nobody reads it.
+// The word may be of a seat that was left meanwhile: it stays mapped, and is not read.
 InCall::InCall() {
     const Seat* here = seat.load();
     if (here == nullptr || here->gpu_count == 0) return;

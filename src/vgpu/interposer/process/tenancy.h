@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // As whom does this process use GPUs? As a member of the tenant whose socket is named by
-// BERTH_VGPU_SOCKET, from its first cuInit on; without that variable as nobody, unlimited.
+// BERTH_VGPU_SOCKET, from its first cuInit on; without that variable it belongs to no tenant and is
+// unlimited.
 //
-// What it is charged stands in its slot, and it brings it along to an arbiter that was started
-// anew: the memory of its slot is its own as well as the arbiter's. A forked child is nobody until
-// its own cuInit: CUDA does not live on in it.
+// Its slot has what it is charged. It brings that to an arbiter that was restarted: both map the
+// memory of the slot. A forked child belongs to no tenant until its own cuInit: CUDA does not live
+// on in it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace berth::vgpu::interposer {
 // Of a device: its place in the tenant's terms, or why it has none.
 using Gpu = int;
 inline constexpr Gpu kUnlimited = -1;  // this process belongs to no tenant
-inline constexpr Gpu kNotGiven = -2;   // the tenant has no share of this device
+inline constexpr Gpu kNotGiven = -2;  // the tenant has no share of this device
 
 // Called before each cuInit: while the tenant is off its GPUs it waits, and where they are others
 // now than when it was started (BERTH_VGPU_GPUS), CUDA_VISIBLE_DEVICES names those. False when the
@@ -51,10 +52,10 @@ Account account_of(Gpu gpu);
 // Non-zero: at least one GPU is gated. One load, for the path of every launch.
 extern const std::atomic<std::uint32_t>* gated_word;
 
-// Whether turns go by iterations (vgpu/windows/lane.h): their ends must be told at once.
-extern std::atomic<bool> is_in_lane;
+// Whether turns go by iterations (vgpu/windows/rotation.h): their ends must be reported at once.
+extern std::atomic<bool> is_in_rotation;
 
-// While it lives its thread is in a call that may wait for work: nobody takes that for idleness.
+// While it lives its thread is in a call that may wait for work: that is not idleness.
 class InCall {
   public:
     InCall();
@@ -66,8 +67,7 @@ class InCall {
     std::atomic<std::uint32_t>* threads_ = nullptr;
 };
 
-// Waits while the gate of a GPU is closed to this launch. Open where there is no arbiter to ask:
-// then nobody is held back.
+// Waits while the gate of a GPU is closed to this launch. Open where there is no arbiter to ask.
 ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage);
 // How much work this process may have launched ahead of a GPU that is gated, in ns.
 std::int64_t ahead_ns(Gpu gpu);

@@ -77,8 +77,8 @@ void account(Work& work, Gpu gpu, const Mark& mark, std::int64_t now) {
     }
 }
 
-// Launches behind the last mark, which nobody waited for: by what such launches took lately, and
-// no more than has passed. The time since then may have been idle.
+// Launches behind the last mark, which the program did not wait for: by what such launches took
+// lately, and no more than has passed. The time since then may have been idle.
 void account_unmarked(Work& work, Gpu gpu, std::int64_t now) {
     const std::int64_t began = std::max(work.first_unmarked_at, work.busy_until);
     const std::int64_t took = std::min(work.unmarked * work.launch_ns, now - began);

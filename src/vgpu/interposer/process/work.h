@@ -9,8 +9,8 @@
 // about half a millisecond of work lies between two of them, and launches wait while more is under
 // way than the arbiter's terms allow (ledger/terms.h, ahead_us): so much is how late a window may
 // end, unless one piece of work is longer. A piece follows another without a gap however long they
-// are. Nobody waits for that longer than a second: work under way may itself wait for what is to be
-// launched.
+// are. No launch waits for that longer than a second: work under way may itself wait for what is to
+// be launched.
 //
 // Nothing is waited for and nothing recorded in a stream that is capturing: a graph is charged
 // where it is launched.

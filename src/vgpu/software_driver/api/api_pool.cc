@@ -145,7 +145,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* to, const CUmemPoolProps* props) {
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     return enter_pool(handle, [&](Driver& driver, MemoryPool& pool) {
         if (pool.is_default) return CUDA_ERROR_INVALID_VALUE;
-        // What is still in use lives on, in a pool that nobody can name any more.
+        // What is still in use lives on, in a pool that has no handle any more.
         Gpu& gpu = driver.gpus[static_cast<std::size_t>(pool.device)];
         if (gpu.current_pool == &pool) gpu.current_pool = gpu.default_pool;
         pool.release_threshold = 0;

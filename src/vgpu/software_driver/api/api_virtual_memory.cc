@@ -65,7 +65,7 @@ std::vector<Allocation> mappings_of(Driver& driver, CUdeviceptr pointer, std::ui
     return next == pointer + bytes ? found : std::vector<Allocation>{};
 }
 
-// What stands in the file behind a shareable handle.
+// What the file behind a shareable handle contains.
 struct Shared {
     char mark[8];
     std::uint32_t block;

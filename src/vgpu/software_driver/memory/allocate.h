@@ -16,8 +16,8 @@ struct Driver;
 // As cuMemAlloc does: small pieces share pages, large ones have their own. 0: out of memory.
 CUdeviceptr allocate(Driver& driver, const Context& context, std::size_t bytes);
 
-// In pages of its own, whatever its size, at the address that `place` finds for so many bytes (0:
-// none) or, without it, anywhere. 0: out of memory.
+// In pages of its own, whatever its size, at the address that `place` finds for them (0: none) or,
+// without it, anywhere. 0: out of memory.
 CUdeviceptr allocate_pages(Driver& driver, const Context& context, std::size_t bytes,
                            CUdeviceptr (*place)(std::uint64_t bytes) = nullptr);
 

@@ -5,7 +5,7 @@
 // A module is PTX text. Its entries are found by name with the sizes of their parameters; code is
 // not run. Four names do what the test kernels of the same name do on a GPU:
 //
-//   berth_spin_ns(u64 ns)                        keeps its multiprocessors for so long
+//   berth_spin_ns(u64 ns)                        keeps its multiprocessors for that time
 //   berth_add1(u64 pointer, u32 count)           adds 1 to each of `count` u32
 //   berth_fill(u64 pointer, u32 value, u32 count)  sets each of `count` u32
 //   berth_copy(u64 to, u64 from, u32 count)      copies `count` u32

@@ -46,7 +46,7 @@ struct Operation {
     std::uint64_t bytes = 0;        // of a copy; 0: takes no time
     Direction direction = Direction::WithinDevice;
     std::shared_ptr<Stamp> stamp;            // of Record: gets the time
-    std::shared_ptr<Progress> awaited;       // of Wait: until so many operations there are done
+    std::shared_ptr<Progress> awaited;       // of Wait: until this many there are done
     std::uint64_t awaited_count = 0;
     std::uint64_t queued_ns = 0;
     CUgraphNodeType node_type = CU_GRAPH_NODE_TYPE_MEMCPY;  // what it is as a node of a graph
@@ -93,7 +93,7 @@ struct Work {
     std::uint64_t thread_wakes_ns = 0;   // when the background thread looks again
     unsigned long long next_id = 1;
 
-    // When somebody looks again, who is awake or not.
+    // When a thread looks again, awake or not.
     std::uint64_t looked_at_ns() const {
         if (waiting > sleeping.size()) return 0;
         return sleeping.empty() ? thread_wakes_ns : std::min(thread_wakes_ns, *sleeping.begin());

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/gpu_shares/terms/lanes.h"
+#include "adapters/gpu_shares/terms/rotations.h"
 
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <string_view>
 
 namespace berth::gpu_shares {
 namespace {
 
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+// What a rotation is called in the files of an earlier server, whose jobs may still run.
+constexpr std::string_view kEarlierWord = "lane";
 
 // What the tenant's limit takes of that GPU: behind "UUID:" in "gpus=UUID:40960M,...".
 std::int64_t mebibytes_of(const std::string& order, const std::string& uuid) {
@@ -22,32 +25,32 @@ std::int64_t mebibytes_of(const std::string& order, const std::string& uuid) {
 
 }  // namespace
 
-std::vector<std::string> lane_orders(const std::map<std::string, TenantTerms>& tenants,
-                                     std::map<std::string, base::Bytes>& before) {
+std::vector<std::string> rotation_orders(const std::map<std::string, TenantTerms>& tenants,
+                                         std::map<std::string, base::Bytes>& before) {
     std::map<std::string, std::vector<std::string>> members;
     std::map<std::string, std::int64_t> left;
     for (const auto& [name, terms] : tenants) {
-        if (terms.lane.empty()) continue;
-        members[terms.lane].push_back(name);
-        left[terms.lane] = terms.memory.value / kMebibyte;
+        if (terms.rotation.empty()) continue;
+        members[terms.rotation].push_back(name);
+        left[terms.rotation] = terms.memory.value / kMebibyte;
     }
-    for (auto& [lane, mebibytes] : left) {
+    for (auto& [rotation, mebibytes] : left) {
         for (const auto& [name, terms] : tenants) {
-            if (terms.lane.empty()) mebibytes -= mebibytes_of(terms.order, lane);
+            if (terms.rotation.empty()) mebibytes -= mebibytes_of(terms.order, rotation);
         }
         mebibytes = std::max(mebibytes, std::int64_t{1});
     }
     std::vector<std::string> orders;
-    for (const auto& [lane, mebibytes] : left) {
+    for (const auto& [rotation, mebibytes] : left) {
         const base::Bytes memory{mebibytes * kMebibyte};
-        const auto known = before.find(lane);
+        const auto known = before.find(rotation);
         if (known != before.end() && known->second == memory) continue;
-        before[lane] = memory;
+        before[rotation] = memory;
         const std::string amount = " memory=" + std::to_string(mebibytes) + "M";
-        // First the lane when it grows, first its tenants when it shrinks.
-        orders.push_back("lane " + lane + amount);
-        for (const std::string& name : members[lane]) orders.push_back("set " + name + amount);
-        orders.push_back("lane " + lane + amount);
+        // First the rotation when it grows, first its tenants when it shrinks.
+        orders.push_back("rotation " + rotation + amount);
+        for (const std::string& name : members[rotation]) orders.push_back("set " + name + amount);
+        orders.push_back("rotation " + rotation + amount);
     }
     return orders;
 }
@@ -56,8 +59,8 @@ std::string written(const TenantTerms& terms) {
     std::string text = terms.order + "\n";
     if (!terms.node.empty()) text += "node " + terms.node + "\n";
     if (terms.may_leave) text += "may_leave\n";
-    if (!terms.lane.empty())
-        text += "lane " + terms.lane + " " + std::to_string(terms.memory.value) + "\n";
+    if (!terms.rotation.empty())
+        text += "rotation " + terms.rotation + " " + std::to_string(terms.memory.value) + "\n";
     return text;
 }
 
@@ -65,10 +68,14 @@ TenantTerms read_terms(const std::string& text) {
     TenantTerms terms;
     std::istringstream lines(text);
     std::getline(lines, terms.order);
+    const std::string earlier = " " + std::string(kEarlierWord) + "=";
+    if (const auto at = terms.order.find(earlier); at != std::string::npos)
+        terms.order.replace(at, earlier.size(), " rotation=");
     for (std::string word; lines >> word;) {
         if (word == "node") lines >> terms.node;
         if (word == "may_leave") terms.may_leave = true;
-        if (word == "lane") lines >> terms.lane >> terms.memory.value;
+        if (word == "rotation" || word == kEarlierWord)
+            lines >> terms.rotation >> terms.memory.value;
     }
     return terms;
 }

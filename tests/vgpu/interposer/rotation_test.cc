@@ -62,8 +62,8 @@ TEST_CASE("of two trainings each makes its step while the other one thinks") {
     };
     Step step{.kernels = 40, .kernel_ns = 50'000, .ephemeral = 200 * kMiB};
     const GpuNode node("");
-    node.order("lane half memory=700M policy=pack");
-    const std::string terms = "lane=half memory=500M" + known(step);
+    node.order("rotation half memory=700M policy=pack");
+    const std::string terms = "rotation=half memory=500M" + known(step);
     std::vector<Job> jobs(2, {terms, step, kSteps});
     jobs[0].step.think = think_until_step_of(1);
     jobs[1].step.think = think_until_step_of(0);
@@ -73,19 +73,19 @@ TEST_CASE("of two trainings each makes its step while the other one thinks") {
     CHECK(meter.most_inside == 1);
 }
 
-TEST_CASE("more trainings than their peaks allow share a lane, and none is refused memory") {
+TEST_CASE("more trainings than their peaks allow share a rotation, and none is refused memory") {
     const Step step{20, 100'000, 50 * kMiB, 300 * kMiB, 2};
     const GpuNode node("");
     // 4 * 114 + 300 = 756; all peaks together are 1656.
-    node.order("lane tight memory=760M policy=fair");
-    const std::string terms = "lane=tight memory=500M" + known(step);
+    node.order("rotation tight memory=760M policy=fair");
+    const std::string terms = "rotation=tight memory=500M" + known(step);
     Meter& meter = Meter::make();
     run_together(node, {{terms, step}, {terms, step}, {terms, step}, {terms, step}}, meter);
     CHECK(meter.highest <= 760 * kMiB);
     CHECK(meter.most_inside == 1);
 }
 
-TEST_CASE("trainings that poll for their work take turns in a lane as others do") {
+TEST_CASE("trainings that poll for their work take turns in a rotation as others do") {
     const Step step{.kernels = 20,
                     .kernel_ns = 100'000,
                     .persistent = 50 * kMiB,
@@ -93,8 +93,8 @@ TEST_CASE("trainings that poll for their work take turns in a lane as others do"
                     .think_ms = 2,
                     .polls = true};
     const GpuNode node("");
-    node.order("lane polled memory=640M policy=fair");
-    const std::string terms = "lane=polled memory=500M" + known(step);
+    node.order("rotation polled memory=640M policy=fair");
+    const std::string terms = "rotation=polled memory=500M" + known(step);
     Meter& meter = Meter::make();
     run_together(node, {{terms, step}, {terms, step}}, meter);
     CHECK(meter.highest <= 640 * kMiB);
@@ -105,13 +105,13 @@ TEST_CASE("fair: a training of long steps gets no more of the GPU than one of sh
     const Step shorter{20, 100'000, 50 * kMiB, 50 * kMiB, 0};
     const Step longer{100, 100'000, 50 * kMiB, 50 * kMiB, 0};
     const GpuNode node("");
-    node.order("lane even memory=2G policy=fair");
+    node.order("rotation even memory=2G policy=fair");
     Meter& meter = Meter::make();
     std::vector<pid_t> children;
     int number = 0;
     for (const Step& step : {shorter, longer}) {
         const std::string name = "trainer-" + std::to_string(number);
-        node.tenant(name, "lane=even memory=500M" + known(step));
+        node.tenant(name, "rotation=even memory=500M" + known(step));
         children.push_back(start([&, name, number] {
             node.be(name);
             const Cuda cuda;
@@ -143,11 +143,11 @@ TEST_CASE("fair: a training of long steps gets no more of the GPU than one of sh
     if (!is_busy) CHECK(first_part == doctest::Approx(0.5).epsilon(0.2));
 }
 
-TEST_CASE("who has no iterations does not keep a lane from those who have") {
+TEST_CASE("who has no iterations does not keep a rotation from those who have") {
     const Step step{20, 100'000, 50 * kMiB, 50 * kMiB, 2};
     const GpuNode node("");
-    node.order("lane mixed memory=2G policy=fair");
-    node.tenant("rigid", "lane=mixed memory=500M");
+    node.order("rotation mixed memory=2G policy=fair");
+    node.tenant("rigid", "rotation=mixed memory=500M");
     Meter& meter = Meter::make();
     const pid_t rigid = start([&] {
         node.be("rigid");
@@ -165,7 +165,7 @@ TEST_CASE("who has no iterations does not keep a lane from those who have") {
         }
         return 0;
     });
-    run_together(node, {{"lane=mixed memory=500M", step, 300}}, meter);
+    run_together(node, {{"rotation=mixed memory=500M", step, 300}}, meter);
     CHECK(meter.steps[0] == 300);
     ::kill(rigid, SIGKILL);
     CHECK(end_of(rigid) == 128 + SIGKILL);
@@ -174,8 +174,8 @@ TEST_CASE("who has no iterations does not keep a lane from those who have") {
 TEST_CASE("what no turn could give is refused, and the death of the holder passes its turn on") {
     const Step step{20, 100'000, 50 * kMiB, 50 * kMiB, 2};
     const GpuNode node("");
-    node.order("lane last memory=1G policy=fair");
-    node.tenant("greedy", "lane=last memory=400M");
+    node.order("rotation last memory=1G policy=fair");
+    node.tenant("greedy", "rotation=last memory=400M");
     Meter& meter = Meter::make();
     const pid_t greedy = start([&] {
         node.be("greedy");
@@ -195,29 +195,32 @@ TEST_CASE("what no turn could give is refused, and the death of the holder passe
         ::kill(greedy, SIGKILL);
         return takes_turns ? 0 : 1;
     });
-    run_together(node, {{"lane=last memory=400M", step, 300}}, meter);
+    run_together(node, {{"rotation=last memory=400M", step, 300}}, meter);
     CHECK(end_of(killer) == 0);
     CHECK(end_of(greedy) == 128 + SIGKILL);
     CHECK(meter.steps[0] == 300);
 }
 
-TEST_CASE("a lane and who may be in it are checked, with what to do") {
+TEST_CASE("a rotation and who may be in it are checked, with what to do") {
     const GpuNode node("");
-    CHECK(node.refused("tenant a gpus=" + GpuNode::uuid(0) + " lane=none").find("make it with") !=
-          std::string::npos);
-    node.order("lane small memory=1G");
-    CHECK(node.refused("tenant a gpus=" + GpuNode::uuid(0) + ":2G lane=small").find("enlarge") !=
-          std::string::npos);
+    CHECK(
+        node.refused("tenant a gpus=" + GpuNode::uuid(0) + " rotation=none").find("make it with") !=
+        std::string::npos);
+    node.order("rotation small memory=1G");
+    CHECK(
+        node.refused("tenant a gpus=" + GpuNode::uuid(0) + ":2G rotation=small").find("enlarge") !=
+        std::string::npos);
     const std::string both = GpuNode::uuid(0) + "," + GpuNode::uuid(1);
-    CHECK(node.refused("tenant a gpus=" + both + " lane=small").find("2 GPUs") !=
+    CHECK(node.refused("tenant a gpus=" + both + " rotation=small").find("2 GPUs") !=
           std::string::npos);
-    node.tenant("a", "lane=small");
-    CHECK(node.status("a", "lane") == "small");
+    node.tenant("a", "rotation=small");
+    CHECK(node.status("a", "rotation") == "small");
     CHECK(node.status("a", "limit") == "1073741824");
     CHECK(node.refused("set a memory=3G").find("enlarge") != std::string::npos);
-    CHECK(node.refused("lane small memory=500M").find("lower that first") != std::string::npos);
-    CHECK(node.refused("set job lane=small").find("drop it first") != std::string::npos);
-    CHECK(node.refused("lane other").find("memory=") != std::string::npos);
-    CHECK(node.refused("lane other memory=1G policy=chance").find("srtf") != std::string::npos);
-    CHECK(node.refused("lane other memory=1G share=0.5").find("a lane has") != std::string::npos);
+    CHECK(node.refused("rotation small memory=500M").find("lower that first") != std::string::npos);
+    CHECK(node.refused("set job rotation=small").find("drop it first") != std::string::npos);
+    CHECK(node.refused("rotation other").find("memory=") != std::string::npos);
+    CHECK(node.refused("rotation other memory=1G policy=chance").find("srtf") != std::string::npos);
+    CHECK(node.refused("rotation other memory=1G share=0.5").find("a rotation has") !=
+          std::string::npos);
 }

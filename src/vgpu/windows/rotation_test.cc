@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/windows/lane.h"
+#include "vgpu/windows/rotation.h"
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ constexpr std::uint64_t kGiB = 1ULL << 30U;
 constexpr std::int64_t kRingLatency = 50 * kUs;  // from a wish to the next turn
 
 struct Pattern {
-    LaneClaim claim;
+    RotationClaim claim;
     std::int64_t think = 0;  // on the CPU, before each iteration
     std::int64_t work = 10 * kMs;  // on the GPU, alone
     std::uint64_t persistent = kGiB;
@@ -31,8 +31,8 @@ struct Pattern {
 
 struct Trainer {
     Pattern habit;
-    std::size_t lane = 0;
-    Lane::Id id = 0;
+    std::size_t rotation = 0;
+    Rotation::Id id = 0;
     std::mt19937_64 dice;
     enum class State { thinking, waiting, working, gone } state = State::thinking;
     std::int64_t thinks_until = 0;
@@ -49,19 +49,19 @@ struct Trainer {
     bool has_iterations() const { return habit.is_found && done >= 3; }
 };
 
-// A GPU whose lanes run beside each other, at equal parts of its speed.
+// A GPU whose rotations run beside each other, at equal parts of its speed.
 class Gpu {
   public:
-    std::size_t add_lane(const LaneTerms& terms) {
-        lanes_.push_back(std::make_unique<Lane>(terms));
+    std::size_t add_rotation(const RotationTerms& terms) {
+        rotations_.push_back(std::make_unique<Rotation>(terms));
         memory_.push_back(terms.memory);
-        return lanes_.size() - 1;
+        return rotations_.size() - 1;
     }
-    std::size_t add(std::size_t lane, const Pattern& habit) {
+    std::size_t add(std::size_t rotation, const Pattern& habit) {
         Trainer trainer;
         trainer.habit = habit;
-        trainer.lane = lane;
-        trainer.id = lanes_[lane]->join(habit.claim, now_);
+        trainer.rotation = rotation;
+        trainer.id = rotations_[rotation]->join(habit.claim, now_);
         trainer.dice.seed(trainers_.size() + 7);
         trainer.thinks_until = now_ + 1;
         trainers_.push_back(trainer);
@@ -91,14 +91,14 @@ class Gpu {
     Trainer& operator[](std::size_t index) { return trainers_[index]; }
     std::int64_t now() const { return now_; }
 
-    int violations = 0;  // of a lane's memory
+    int violations = 0;  // of a rotation's memory
     int refusals = 0;    // in a turn
-    int overlaps = 0;    // iterations of one lane at a time
+    int overlaps = 0;    // iterations of one rotation at a time
     std::vector<std::size_t> order;  // whose iterations began
 
   private:
     bool may_begin(const Trainer& trainer) const {
-        const Turn turn = lanes_[trainer.lane]->turn_of(trainer.id);
+        const Turn turn = rotations_[trainer.rotation]->turn_of(trainer.id);
         if (turn.right == Right::turn && trainer.has_iterations())
             return turn.grant != trainer.began_under;
         return turn.right != Right::closed;
@@ -111,7 +111,7 @@ class Gpu {
             if (!may_begin(trainer)) ring();
         }
         if (trainer.state != Trainer::State::waiting || !may_begin(trainer)) return;
-        const Turn turn = lanes_[trainer.lane]->turn_of(trainer.id);
+        const Turn turn = rotations_[trainer.rotation]->turn_of(trainer.id);
         const std::uint64_t wanted = trainer.habit.persistent + trainer.habit.ephemeral;
         if (wanted > turn.limit) {
             ++refusals;
@@ -126,17 +126,18 @@ class Gpu {
                            : static_cast<double>(trainer.habit.work);
         order.push_back(static_cast<std::size_t>(&trainer - trainers_.data()));
         for (const Trainer& other : trainers_)
-            if (&other != &trainer && other.lane == trainer.lane && is_running(other)) ++overlaps;
+            if (&other != &trainer && other.rotation == trainer.rotation && is_running(other))
+                ++overlaps;
         std::uint64_t sum = 0;
         for (const Trainer& other : trainers_)
-            if (other.lane == trainer.lane) sum += other.charged;
-        if (sum > memory_[trainer.lane]) ++violations;
+            if (other.rotation == trainer.rotation) sum += other.charged;
+        if (sum > memory_[trainer.rotation]) ++violations;
     }
 
     // An iteration that was stopped by a closed gate does not run.
     bool is_running(const Trainer& trainer) const {
         return trainer.state == Trainer::State::working &&
-               lanes_[trainer.lane]->turn_of(trainer.id).right != Right::closed;
+               rotations_[trainer.rotation]->turn_of(trainer.id).right != Right::closed;
     }
 
     double speed() const {
@@ -176,7 +177,7 @@ class Gpu {
             trainer.state = Trainer::State::gone;
             trainer.ended_at = now_;
             trainer.charged = 0;
-            lanes_[trainer.lane]->leave(trainer.id);
+            rotations_[trainer.rotation]->leave(trainer.id);
             return;
         }
         trainer.state = Trainer::State::thinking;
@@ -189,7 +190,7 @@ class Gpu {
         for (Trainer& trainer : trainers_) {
             if (trainer.state == Trainer::State::gone) continue;
             const bool is_working = trainer.state == Trainer::State::working;
-            LaneSight sight;
+            RotationSight sight;
             sight.work.waiting =
                 trainer.state == Trainer::State::waiting || (is_working && !is_running(trainer));
             sight.work.in_flight = is_running(trainer);
@@ -202,13 +203,13 @@ class Gpu {
                 sight.peak = trainer.habit.persistent + trainer.habit.ephemeral;
             }
             sight.charged = trainer.charged;
-            lanes_[trainer.lane]->see(trainer.id, sight);
+            rotations_[trainer.rotation]->see(trainer.id, sight);
         }
         look_at_ = INT64_MAX;
-        for (auto& lane : lanes_) look_at_ = std::min(look_at_, lane->turn(now_));
+        for (auto& rotation : rotations_) look_at_ = std::min(look_at_, rotation->turn(now_));
     }
 
-    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<std::unique_ptr<Rotation>> rotations_;
     std::vector<std::uint64_t> memory_;
     std::vector<Trainer> trainers_;
     std::int64_t now_ = 1;
@@ -226,13 +227,13 @@ Pattern habit(std::uint64_t limit, std::int64_t think, std::int64_t work) {
 
 }  // namespace
 
-TEST_CASE("the memory of a lane is never passed, whoever comes and whatever they need") {
+TEST_CASE("the memory of a rotation is never passed, whichever jobs come and whatever they need") {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 dice(seed);
         Gpu gpu;
         const auto policy = static_cast<Policy>(dice() % 5);
-        const std::size_t lane = gpu.add_lane({16 * kGiB, policy});
+        const std::size_t rotation = gpu.add_rotation({16 * kGiB, policy});
         for (int round = 0; round < 12; ++round) {
             Pattern job =
                 habit((dice() % 8 + 3) * kGiB, static_cast<std::int64_t>(dice() % 20) * kMs,
@@ -241,7 +242,7 @@ TEST_CASE("the memory of a lane is never passed, whoever comes and whatever they
             job.ephemeral = dice() % (job.claim.limit - job.persistent);
             job.iterations = static_cast<std::int64_t>(dice() % 60 + 5);
             job.is_found = dice() % 4 != 0;
-            gpu.add(lane, job);
+            gpu.add(rotation, job);
             gpu.run(static_cast<std::int64_t>(dice() % 1000) * kMs);
         }
         gpu.run_until_all_gone();
@@ -254,13 +255,13 @@ TEST_CASE("the memory of a lane is never passed, whoever comes and whatever they
 
 TEST_CASE("more jobs fit than their limits allow: what only iterations need is there once") {
     Gpu gpu;
-    const std::size_t lane = gpu.add_lane({12 * kGiB, Policy::fair});
+    const std::size_t rotation = gpu.add_rotation({12 * kGiB, Policy::fair});
     for (int index = 0; index < 4; ++index) {
         Pattern job = habit(9 * kGiB, 0, 10 * kMs);
         job.ephemeral = 7 * kGiB;  // 4 * 1 + 7 <= 12, and 4 * 8 is not
         job.claim.persistent = kGiB;
         job.claim.peak = 8 * kGiB;
-        gpu.add(lane, job);
+        gpu.add(rotation, job);
     }
     gpu.run(10 * kSecond);
     for (std::size_t index = 0; index < 4; ++index) CHECK(gpu[index].done > 100);
@@ -271,10 +272,10 @@ TEST_CASE("what is known of a job admits it beside others at once, where its lim
     for (const bool is_known : {false, true}) {
         CAPTURE(is_known);
         Gpu gpu;
-        const std::size_t lane = gpu.add_lane({8 * kGiB, Policy::fair});
+        const std::size_t rotation = gpu.add_rotation({8 * kGiB, Policy::fair});
         Pattern first = habit(8 * kGiB, 0, 10 * kMs);
         first.ephemeral = 5 * kGiB;
-        gpu.add(lane, first);
+        gpu.add(rotation, first);
         gpu.run(kSecond);
         Pattern second = habit(6 * kGiB, 0, 10 * kMs);
         second.ephemeral = 3 * kGiB;
@@ -282,7 +283,7 @@ TEST_CASE("what is known of a job admits it beside others at once, where its lim
             second.claim.persistent = kGiB;
             second.claim.peak = 4 * kGiB;
         }
-        gpu.add(lane, second);
+        gpu.add(rotation, second);
         gpu.run(2 * kSecond);
         CHECK((gpu[1].done > 0) == is_known);
         CHECK(gpu.violations + gpu.refusals == 0);
@@ -294,14 +295,14 @@ TEST_CASE("fair: jobs of any length of iteration get device time by their weight
         CAPTURE(seed);
         std::mt19937_64 dice(seed);
         Gpu gpu;
-        const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
+        const std::size_t rotation = gpu.add_rotation({64 * kGiB, Policy::fair});
         double weights = 0;
         const std::size_t count = dice() % 4 + 2;
         for (std::size_t index = 0; index < count; ++index) {
             Pattern job = habit(3 * kGiB, 0, static_cast<std::int64_t>(dice() % 100 + 5) * kMs);
             job.claim.weight = static_cast<std::int32_t>(dice() % 3 + 1);
             weights += job.claim.weight;
-            gpu.add(lane, job);
+            gpu.add(rotation, job);
         }
         gpu.run(60 * kSecond);
         double used = 0;
@@ -315,9 +316,9 @@ TEST_CASE("fair: jobs of any length of iteration get device time by their weight
 
 TEST_CASE("fair: a short pause between iterations does not cost a job its part") {
     Gpu gpu;
-    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
-    gpu.add(lane, habit(3 * kGiB, 300 * kUs, 4 * kMs));
-    gpu.add(lane, habit(3 * kGiB, 300 * kUs, 40 * kMs));
+    const std::size_t rotation = gpu.add_rotation({64 * kGiB, Policy::fair});
+    gpu.add(rotation, habit(3 * kGiB, 300 * kUs, 4 * kMs));
+    gpu.add(rotation, habit(3 * kGiB, 300 * kUs, 40 * kMs));
     gpu.run(30 * kSecond);
     CHECK(gpu[0].used / (gpu[0].used + gpu[1].used) == doctest::Approx(0.5).epsilon(0.03));
     CHECK(gpu[0].used + gpu[1].used > 0.93 * 30e9);
@@ -325,10 +326,10 @@ TEST_CASE("fair: a short pause between iterations does not cost a job its part")
 
 TEST_CASE("fair: who was idle or comes late does not take all to catch up") {
     Gpu gpu;
-    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
-    gpu.add(lane, habit(3 * kGiB, 0, 10 * kMs));
+    const std::size_t rotation = gpu.add_rotation({64 * kGiB, Policy::fair});
+    gpu.add(rotation, habit(3 * kGiB, 0, 10 * kMs));
     gpu.run(20 * kSecond);
-    gpu.add(lane, habit(3 * kGiB, 0, 10 * kMs));
+    gpu.add(rotation, habit(3 * kGiB, 0, 10 * kMs));
     const double before = gpu[0].used;
     gpu.run(4 * kSecond);
     CHECK(gpu[0].used - before == doctest::Approx(2e9).epsilon(0.05));
@@ -338,14 +339,14 @@ TEST_CASE("srtf: jobs end in the order of what they have left, and their mean is
     double means[2] = {};
     for (const Policy policy : {Policy::fifo, Policy::srtf}) {
         Gpu gpu;
-        const std::size_t lane = gpu.add_lane({64 * kGiB, policy});
+        const std::size_t rotation = gpu.add_rotation({64 * kGiB, policy});
         const std::int64_t iterations[] = {400, 100, 300, 20, 200};
         double sum = 0;
         for (const std::int64_t count : iterations) {
             Pattern job = habit(3 * kGiB, 0, 10 * kMs);
             job.iterations = count;
             job.claim.expected_ns = count * 10 * kMs;
-            gpu.add(lane, job);
+            gpu.add(rotation, job);
         }
         gpu.run_until_all_gone();
         for (std::size_t index = 0; index < 5; ++index)
@@ -360,12 +361,12 @@ TEST_CASE("srtf: jobs end in the order of what they have left, and their mean is
     CHECK(means[1] < 0.65 * means[0]);
 }
 
-TEST_CASE("fifo: the first has the lane whenever it has work, the others what it leaves") {
+TEST_CASE("fifo: the first has the rotation whenever it has work, the others what it leaves") {
     Gpu gpu;
-    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fifo});
-    gpu.add(lane, habit(3 * kGiB, 10 * kMs, 10 * kMs));
-    gpu.add(lane, habit(3 * kGiB, 0, 2 * kMs));
-    gpu.add(lane, habit(3 * kGiB, 0, 2 * kMs));
+    const std::size_t rotation = gpu.add_rotation({64 * kGiB, Policy::fifo});
+    gpu.add(rotation, habit(3 * kGiB, 10 * kMs, 10 * kMs));
+    gpu.add(rotation, habit(3 * kGiB, 0, 2 * kMs));
+    gpu.add(rotation, habit(3 * kGiB, 0, 2 * kMs));
     gpu.run(20 * kSecond);
     CHECK(gpu[0].used > 0.40 * 20e9);  // of the half that it can use
     CHECK(gpu[1].used > 0.30 * 20e9);
@@ -374,13 +375,13 @@ TEST_CASE("fifo: the first has the lane whenever it has work, the others what it
 
 TEST_CASE("priority: the highest waits for one iteration at most, the lowest for all") {
     Gpu gpu;
-    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::priority});
+    const std::size_t rotation = gpu.add_rotation({64 * kGiB, Policy::priority});
     Pattern low = habit(3 * kGiB, 0, 30 * kMs);
     Pattern high = habit(3 * kGiB, 50 * kMs, 10 * kMs);
     high.claim.priority = 5;
-    gpu.add(lane, low);
-    gpu.add(lane, low);
-    gpu.add(lane, high);
+    gpu.add(rotation, low);
+    gpu.add(rotation, low);
+    gpu.add(rotation, high);
     gpu.run(5 * kSecond);
     gpu[2].worst_wait = 0;
     gpu.run(20 * kSecond);
@@ -390,8 +391,8 @@ TEST_CASE("priority: the highest waits for one iteration at most, the lowest for
 
 TEST_CASE("pack: iterations come in the order in which jobs were ready for them") {
     Gpu gpu;
-    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::pack});
-    for (int index = 0; index < 3; ++index) gpu.add(lane, habit(3 * kGiB, 0, 10 * kMs));
+    const std::size_t rotation = gpu.add_rotation({64 * kGiB, Policy::pack});
+    for (int index = 0; index < 3; ++index) gpu.add(rotation, habit(3 * kGiB, 0, 10 * kMs));
     gpu.run(5 * kSecond);
     gpu.order.clear();
     gpu.run(kSecond);
@@ -399,17 +400,17 @@ TEST_CASE("pack: iterations come in the order in which jobs were ready for them"
         CHECK(gpu.order[index] == gpu.order[index - 3]);
 }
 
-TEST_CASE("with fair and pack nobody waits longer than one iteration of each other, and a bit") {
+TEST_CASE("with fair and pack no job waits longer than one iteration of each other, and a bit") {
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 dice(seed);
         const Policy policy = seed % 2 == 0 ? Policy::fair : Policy::pack;
         Gpu gpu;
-        const std::size_t lane = gpu.add_lane({64 * kGiB, policy});
+        const std::size_t rotation = gpu.add_rotation({64 * kGiB, policy});
         std::int64_t bound = 20 * kMs;
         for (int index = 0; index < 5; ++index) {
             const auto work = static_cast<std::int64_t>(dice() % 40 + 20) * kMs;
-            gpu.add(lane, habit(3 * kGiB, static_cast<std::int64_t>(dice() % 10) * kMs, work));
+            gpu.add(rotation, habit(3 * kGiB, static_cast<std::int64_t>(dice() % 10) * kMs, work));
             // Fair may run a short one several times while a long one has had more.
             bound += policy == Policy::fair ? 3 * work : work;
         }
@@ -420,16 +421,16 @@ TEST_CASE("with fair and pack nobody waits longer than one iteration of each oth
     }
 }
 
-TEST_CASE("a job without iterations cannot hold the lane, nor one whose iteration never ends") {
+TEST_CASE("a job without iterations cannot hold the rotation, nor one whose iteration never ends") {
     Gpu gpu;
-    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
+    const std::size_t rotation = gpu.add_rotation({64 * kGiB, Policy::fair});
     Pattern rigid = habit(3 * kGiB, 0, kMs);
     rigid.is_found = false;
     Pattern endless = habit(3 * kGiB, 0, 10 * kMs);
     endless.endless_after = 50;
-    gpu.add(lane, rigid);
-    gpu.add(lane, endless);
-    const std::size_t good = gpu.add(lane, habit(3 * kGiB, 0, 10 * kMs));
+    gpu.add(rotation, rigid);
+    gpu.add(rotation, endless);
+    const std::size_t good = gpu.add(rotation, habit(3 * kGiB, 0, 10 * kMs));
     gpu.run(60 * kSecond);
     CHECK(gpu[0].used > 0.25 * 60e9);
     CHECK(gpu[good].used > 0.25 * 60e9);
@@ -438,13 +439,13 @@ TEST_CASE("a job without iterations cannot hold the lane, nor one whose iteratio
 }
 
 TEST_CASE("of two jobs that each leave the GPU half idle one computes while the other does not") {
-    const auto gain = [](int lanes) {
+    const auto gain = [](int rotations) {
         Gpu gpu;
         for (int index = 0; index < 2; ++index) {
-            if (index < lanes) gpu.add_lane({8 * kGiB, Policy::pack});
+            if (index < rotations) gpu.add_rotation({8 * kGiB, Policy::pack});
             Pattern job = habit(3 * kGiB, 50 * kMs, 50 * kMs);
             job.iterations = 600;  // a minute alone
-            gpu.add(lanes == 2 ? static_cast<std::size_t>(index) : 0, job);
+            gpu.add(rotations == 2 ? static_cast<std::size_t>(index) : 0, job);
         }
         gpu.run_until_all_gone();
         CHECK(gpu.violations + gpu.refusals == 0);
@@ -458,22 +459,22 @@ TEST_CASE("of two jobs that each leave the GPU half idle one computes while the 
 }
 
 TEST_CASE("fair: a job that never reports its device time has twice its part at most") {
-    Lane lane({8 * kGiB, Policy::fair});
-    LaneClaim claim;
+    Rotation rotation({8 * kGiB, Policy::fair});
+    RotationClaim claim;
     claim.limit = kGiB;
-    const auto liar = lane.join(claim, 1);
-    const auto other = lane.join(claim, 1);
+    const auto liar = rotation.join(claim, 1);
+    const auto other = rotation.join(claim, 1);
     std::int64_t served = 0;
     for (std::int64_t now = kMs; now <= 60 * kSecond; now += kMs) {
-        const bool has_turn = lane.turn_of(other).right != Right::closed;
+        const bool has_turn = rotation.turn_of(other).right != Right::closed;
         if (has_turn) served += kMs;
-        LaneSight lies;
+        RotationSight lies;
         lies.work = {true, true, 0};
-        lane.see(liar, lies);
-        LaneSight truth;
+        rotation.see(liar, lies);
+        RotationSight truth;
         truth.work = {!has_turn, has_turn, has_turn ? kMs : 0};
-        lane.see(other, truth);
-        lane.turn(now);
+        rotation.see(other, truth);
+        rotation.turn(now);
     }
     CHECK(served >= 60 * kSecond * 3 / 10);
 }

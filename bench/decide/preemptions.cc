@@ -134,7 +134,7 @@ void backfill(Run& run) {
 
 }  // namespace
 
-void add_evictions(std::map<std::string, Scenario>& scenarios) {
+void add_preemptions(std::map<std::string, Scenario>& scenarios) {
     scenarios["reclaim-gang"] = reclaim_gang;
     scenarios["reclaim-one"] = reclaim_one;
     scenarios["reclaim-many"] = reclaim_many;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vgpu/windows/lane.h"
+#include "vgpu/windows/rotation.h"
 
 #include <algorithm>
 #include <tuple>
@@ -14,11 +14,11 @@ constexpr std::int64_t kScoreUnit = 1000;  // of a weight of one
 
 }  // namespace
 
-Lane::Id Lane::join(const LaneClaim& claim, std::int64_t now) {
+Rotation::Id Rotation::join(const RotationClaim& claim, std::int64_t now) {
     Job job;
     job.id = next_id_++;
     job.active_at = now;
-    // It has had as much as whoever had least: a newcomer must not shut out the others.
+    // It starts with the least that another had: a newcomer must not shut out the others.
     for (const Job& other : jobs_)
         if (&other == &jobs_.front() || other.score < job.score) job.score = other.score;
     jobs_.push_back(job);
@@ -26,20 +26,20 @@ Lane::Id Lane::join(const LaneClaim& claim, std::int64_t now) {
     return job.id;
 }
 
-void Lane::change(Id id, const LaneClaim& claim) {
+void Rotation::change(Id id, const RotationClaim& claim) {
     if (Job* job = find(id)) {
         job->claim = claim;
         job->claim.limit = std::min(claim.limit, kBytesMax);
     }
 }
 
-void Lane::leave(Id id) {
+void Rotation::leave(Id id) {
     std::erase_if(jobs_, [id](const Job& job) { return job.id == id; });
     if (holder_ == id) holder_ = 0;
     if (draining_ == id) draining_ = 0;
 }
 
-void Lane::see(Id id, const LaneSight& sight) {
+void Rotation::see(Id id, const RotationSight& sight) {
     Job* job = find(id);
     if (job == nullptr) return;
     const std::int64_t before = job->sight.work.used_ns;
@@ -49,30 +49,30 @@ void Lane::see(Id id, const LaneSight& sight) {
         *bytes = std::min(*bytes, kBytesMax);
 }
 
-Turn Lane::turn_of(Id id) const {
+Turn Rotation::turn_of(Id id) const {
     for (const Job& job : jobs_)
         if (job.id == id) return job.turn;
     return {};
 }
 
-Lane::Job* Lane::find(Id id) {
+Rotation::Job* Rotation::find(Id id) {
     for (Job& job : jobs_)
         if (job.id == id) return &job;
     return nullptr;
 }
 
 // What stays between its iterations; until they are known, all that it may have.
-std::uint64_t Lane::persistent(const Job& job) {
+std::uint64_t Rotation::persistent(const Job& job) {
     if (iterates(job)) return std::max(job.sight.persistent, std::uint64_t{1});
     return job.claim.persistent != 0 ? job.claim.persistent : job.claim.limit;
 }
 
-std::uint64_t Lane::peak(const Job& job) {
+std::uint64_t Rotation::peak(const Job& job) {
     const std::uint64_t known = iterates(job) ? job.sight.peak : job.claim.peak;
     return std::max({known, persistent(job), job.sight.charged});
 }
 
-std::int64_t Lane::turn(std::int64_t now) {
+std::int64_t Rotation::turn(std::int64_t now) {
     account(now);
     admit();
     end_draining(now);
@@ -93,7 +93,7 @@ std::int64_t Lane::turn(std::int64_t now) {
     return wanted_since_ >= 0 ? now + pace_.look : Windows::kNever;
 }
 
-void Lane::account(std::int64_t now) {
+void Rotation::account(std::int64_t now) {
     const std::int64_t elapsed = std::min(last_turn_ == 0 ? 0 : now - last_turn_, kTurnMax);
     last_turn_ = now;
     std::int64_t least = INT64_MAX;
@@ -114,13 +114,13 @@ void Lane::account(std::int64_t now) {
         work.used_ns = 0;
         if (now - job.active_at <= pace_.idle_after) least = std::min(least, job.score);
     }
-    // Who did nothing for a while comes back as whoever had least: what it did not use is lost.
+    // A job that was idle comes back with the least of the others: time not used is lost.
     for (Job& job : jobs_)
         if (now - job.active_at > pace_.idle_after && least != INT64_MAX)
             job.score = std::max(job.score, least);
 }
 
-void Lane::admit() {
+void Rotation::admit() {
     for (Job& job : jobs_) {
         if (job.is_admitted) continue;
         if (!admits(job)) return;
@@ -128,7 +128,7 @@ void Lane::admit() {
     }
 }
 
-bool Lane::admits(const Job& newcomer) const {
+bool Rotation::admits(const Job& newcomer) const {
     std::uint64_t stays = persistent(newcomer);
     std::uint64_t largest = peak(newcomer) - persistent(newcomer);
     bool is_first = true;
@@ -141,9 +141,8 @@ bool Lane::admits(const Job& newcomer) const {
     return is_first || stays + largest <= terms_.memory;
 }
 
-// Beside what the others hold, and what they may still grow to before they see a lower limit. The
-// holder is counted as it would be when its turn has ended.
-std::uint64_t Lane::room(const Job& job) const {
+// Beside what the others hold and may still grow to. The holder counts as when its turn has ended.
+std::uint64_t Rotation::room(const Job& job) const {
     std::uint64_t held = 0;
     for (const Job& other : jobs_) {
         if (other.id == job.id) continue;
@@ -153,16 +152,16 @@ std::uint64_t Lane::room(const Job& job) const {
     return held < terms_.memory ? terms_.memory - held : 0;
 }
 
-bool Lane::can_run(const Job& job) const { return job.is_admitted && peak(job) <= room(job); }
+bool Rotation::can_run(const Job& job) const { return job.is_admitted && peak(job) <= room(job); }
 
-bool Lane::is_wanted(const Job& holder) const {
+bool Rotation::is_wanted(const Job& holder) const {
     return std::any_of(jobs_.begin(), jobs_.end(), [&](const Job& job) {
         return job.id != holder.id && job.sight.work.waiting && job.is_admitted;
     });
 }
 
 // Asked only of who was seen after its gate let it begin no more.
-bool Lane::is_over(const Job& holder, std::int64_t now) const {
+bool Rotation::is_over(const Job& holder, std::int64_t now) const {
     const bool is_idle = !holder.sight.work.in_flight && !holder.sight.inside &&
                          now - std::max(holder.active_at, granted_at_) >= pace_.idle_release;
     if (!iterates(holder)) return is_idle || now - granted_at_ >= pace_.quantum;
@@ -170,7 +169,7 @@ bool Lane::is_over(const Job& holder, std::int64_t now) const {
     return is_idle || holder.sight.iterations > iterations_before_;
 }
 
-bool Lane::goes_before(const Job& one, const Job& other) const {
+bool Rotation::goes_before(const Job& one, const Job& other) const {
     const auto left = [](const Job& job) {
         return job.claim.expected_ns > 0 ? job.claim.expected_ns - job.used : INT64_MAX;
     };
@@ -186,7 +185,7 @@ bool Lane::goes_before(const Job& one, const Job& other) const {
     return false;
 }
 
-Lane::Job* Lane::next() {
+Rotation::Job* Rotation::next() {
     Job* best = nullptr;
     for (Job& job : jobs_) {
         if (!job.sight.work.waiting || !can_run(job)) continue;
@@ -196,14 +195,14 @@ Lane::Job* Lane::next() {
 }
 
 // Whether the holder, which has just ended an iteration, would be before the chosen one if it came.
-bool Lane::is_awaited(const Job& holder, const Job& chosen, std::int64_t now) const {
+bool Rotation::is_awaited(const Job& holder, const Job& chosen, std::int64_t now) const {
     if (holder.sight.work.waiting || holder.sight.inside || !iterates(holder)) return false;
     Job soon = holder;
     soon.waits_since = now;
     return now - holder.active_at < pace_.idle_release && goes_before(soon, chosen);
 }
 
-void Lane::end_draining(std::int64_t now) {
+void Rotation::end_draining(std::int64_t now) {
     Job* old = find(draining_);
     if (old == nullptr) {
         draining_ = 0;
@@ -216,7 +215,7 @@ void Lane::end_draining(std::int64_t now) {
     }
 }
 
-void Lane::take_turn(std::int64_t now) {
+void Rotation::take_turn(std::int64_t now) {
     if (jobs_.size() == 1 && draining_ == 0 && holder_ == 0) grant(jobs_.front(), now);
     Job* holder = find(holder_);
     if (holder != nullptr && holder->turn.right == Right::turn && wanted_since_ >= 0 &&
@@ -241,7 +240,7 @@ void Lane::take_turn(std::int64_t now) {
         wanted_since_ = now;
 }
 
-void Lane::grant(Job& job, std::int64_t now) {
+void Rotation::grant(Job& job, std::int64_t now) {
     holder_ = job.id;
     job.turn.grant = ++grants_;
     job.waits_since = -1;

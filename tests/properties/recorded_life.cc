@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "told_life.h"
+#include "recorded_life.h"
 
 #include <fstream>
 #include <set>
@@ -21,36 +21,36 @@ constexpr model::Duration kWokenWithin{INT64_C(24) * 3600 * 1000};
 const std::set<std::string, std::less<>> kDecides{"decide", "plan"};
 const std::set<std::string, std::less<>> kExplains{"why", "when", "suggestion", "account"};
 
-class Teller {
+class Recorder {
   public:
     void play(const std::string& line) {
         const auto parsed = scenario::parse_script(line);
         if (parsed && parsed->commands.empty()) return;  // a comment
-        Told told{line, {}, {}};
+        Step step{line, {}, {}};
         if (!parsed) {
-            told.plan.push_back("# refused: " + parsed.error().message);
+            step.plan.push_back("# refused: " + parsed.error().message);
         } else {
-            answer(parsed->commands.front(), told);
+            answer(parsed->commands.front(), step);
         }
-        life.push_back(std::move(told));
+        life.push_back(std::move(step));
     }
 
     const scenario::Stage& stage() const { return stage_; }
 
-    std::vector<Told> life;
+    std::vector<Step> life;
 
   private:
-    void answer(const scenario::Command& command, Told& told) {
+    void answer(const scenario::Command& command, Step& step) {
         const auto printed = stage_.play(command);
         if (!printed) {
-            told.plan.push_back("# refused: " + printed.error().message);
+            step.plan.push_back("# refused: " + printed.error().message);
             return;
         }
         for (const std::string& line : *printed) {
             const bool explains = kExplains.contains(command.verb) || line.starts_with("wait ");
-            (explains ? told.verdicts : told.plan).push_back("> " + line);
+            (explains ? step.verdicts : step.plan).push_back("> " + line);
         }
-        if (kDecides.contains(command.verb)) add_details(stage_.last_plan(), told.plan);
+        if (kDecides.contains(command.verb)) add_details(stage_.last_plan(), step.plan);
     }
 
     void add_details(const model::Plan& plan, std::vector<std::string>& lines) const {
@@ -91,50 +91,50 @@ class Teller {
 };
 
 // Sometimes the next thing that happens is that time comes to the moment the plan names.
-void sleep_until_woken(base::Rng& rng, Teller& teller) {
-    const auto& wakeup = teller.stage().last_plan().next_wakeup;
+void sleep_until_woken(base::Rng& rng, Recorder& recorder) {
+    const auto& wakeup = recorder.stage().last_plan().next_wakeup;
     if (!wakeup || !rng.chance(1, 3)) return;
-    const model::Duration left = *wakeup - teller.stage().now();
+    const model::Duration left = *wakeup - recorder.stage().now();
     if (left <= model::Duration{0} || left > kWokenWithin) return;
-    teller.play("advance " + std::to_string(left.count()) + "ms");
-    teller.play("decide");
+    recorder.play("advance " + std::to_string(left.count()) + "ms");
+    recorder.play("decide");
 }
 
 }  // namespace
 
-std::vector<Told> life_of_seed(std::uint64_t seed) {
+std::vector<Step> life_of_seed(std::uint64_t seed) {
     base::Rng rng(seed);
     const bool has_companions = seed % 2 == 0;
     const auto extended = [&](const std::string& line) {
         return has_companions ? with_companions(rng, line) : line;
     };
     const Setting setting = any_setting(rng);
-    Teller teller;
-    for (const std::string& line : setting.fixed) teller.play(line);
+    Recorder recorder;
+    for (const std::string& line : setting.fixed) recorder.play(line);
     if (has_companions) {
-        for (const auto& line : random_host_nodes(rng, setting.pools)) teller.play(line);
+        for (const auto& line : random_host_nodes(rng, setting.pools)) recorder.play(line);
     }
-    for (const std::string& line : setting.shuffled) teller.play(extended(line));
-    teller.play("decide");
+    for (const std::string& line : setting.shuffled) recorder.play(extended(line));
+    recorder.play("decide");
     Course course;
     for (int i = 1; i <= kEvents; ++i) {
-        const std::string event = random_event(rng, setting, teller.stage().state(), course);
-        teller.play(extended(event));
-        for (const auto& line : losses_by(event, teller.stage().state())) teller.play(line);
-        if (event != "decide" && rng.chance(1, 2)) teller.play("decide");
-        sleep_until_woken(rng, teller);
-        if (i % 10 == 0) teller.play("settle");
+        const std::string event = random_event(rng, setting, recorder.stage().state(), course);
+        recorder.play(extended(event));
+        for (const auto& line : losses_by(event, recorder.stage().state())) recorder.play(line);
+        if (event != "decide" && rng.chance(1, 2)) recorder.play("decide");
+        sleep_until_woken(rng, recorder);
+        if (i % 10 == 0) recorder.play("settle");
     }
-    return teller.life;
+    return recorder.life;
 }
 
-std::vector<Told> life_of_scenario(const std::filesystem::path& file) {
-    Teller teller;
+std::vector<Step> life_of_scenario(const std::filesystem::path& file) {
+    Recorder recorder;
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
-        if (!line.starts_with('>')) teller.play(line);
+        if (!line.starts_with('>')) recorder.play(line);
     }
-    return teller.life;
+    return recorder.life;
 }
 
 }  // namespace berth::proof

@@ -14,18 +14,18 @@
 namespace berth::proof {
 
 // One line of the life, and what it led to.
-struct Told {
+struct Step {
     std::string line;
     std::vector<std::string> plan;      // "> start p0/j1 n0:0", "# wakes in 5000ms"
     std::vector<std::string> verdicts;  // "> wait p0/j2 ...", and answers of why, when, suggestion
 
-    bool operator==(const Told&) const = default;
+    bool operator==(const Step&) const = default;
 };
 
 // A random cluster and what happens to it; in lives of even seeds some gangs have companions.
-std::vector<Told> life_of_seed(std::uint64_t seed);
+std::vector<Step> life_of_seed(std::uint64_t seed);
 
 // A scenario file; what it expects is left to scenario_suite.
-std::vector<Told> life_of_scenario(const std::filesystem::path& file);
+std::vector<Step> life_of_scenario(const std::filesystem::path& file);
 
 }  // namespace berth::proof

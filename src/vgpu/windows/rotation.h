@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose iteration is next in a lane, and how much memory may each job of it hold? A lane is a part
-// of a GPU's memory that several jobs use in turn, an iteration at a time: what a job needs only
-// within its iterations is there once for all of them (Salus: Yu and Chowdhury, MLSys 2020).
-// Lanes of one GPU run beside each other.
+// Whose iteration is next in a rotation, and how much memory may each job of it hold? A rotation is
+// a part of a GPU's memory that several jobs use in turn, an iteration at a time: what a job needs
+// only within its iterations is there once for all of them (Salus: Yu and Chowdhury, MLSys 2020).
+// Rotations of one GPU run beside each other.
 //
-// Safety: what all jobs may hold together is never above the lane. Who has the turn may grow to
+// Safety: what all jobs may hold together is never above the rotation. Who has the turn may grow to
 // what the others leave; the others keep what they have and may not grow. A job is admitted, in
 // the order they came, when the sum of what stays (persistent) and the largest of what does not
-// (ephemeral) fits into the lane; until its iterations are known all it may have counts as staying.
-// An admitted job gets a turn when its peak fits beside what the others hold now.
+// (ephemeral) fits into the rotation; until its iterations are known all it may have counts as
+// staying. An admitted job gets a turn when its peak fits beside what the others hold now.
 //
-// The turn goes on at ends of iterations only, and to nobody while work of the last one is under
-// way. Whose turn it was may have the next one as well, if it comes for it within `idle_release`. A
-// job without iterations has it for `quantum`, and an iteration that does not end for `longest`;
-// then they are stopped where they are. A job alone in its lane is not gated, one whose neighbours
+// The turn passes on at ends of iterations only, and not while work of the last one is under way.
+// The same job may have the next turn as well, if it asks for it within `idle_release`. A job
+// without iterations has it for `quantum`, and an iteration that does not end for `longest`; then
+// they are stopped where they are. A job alone in its rotation is not gated, one whose neighbours
 // do nothing does not ask for each iteration.
 //
 // Next by policy, among those that wait and may run; ties by who joined first:
@@ -23,7 +23,7 @@
 //   fifo      who joined first: others run while that one has nothing to run
 //   srtf      who has least left of its expected device time; the unknown come last
 //   priority  the highest priority, among equals as fair
-// With fair and pack nobody starves; with the others those behind may wait as long as those before
+// With fair and pack no job starves; with the others those behind may wait as long as those before
 // them have work.
 #pragma once
 
@@ -36,26 +36,26 @@ namespace berth::vgpu::windows {
 
 enum class Policy { pack, fair, fifo, srtf, priority };
 
-struct LaneTerms {
+struct RotationTerms {
     std::uint64_t memory = 0;  // bytes of the GPU for all its jobs
     Policy policy = Policy::fair;
 
-    bool operator==(const LaneTerms&) const = default;
+    bool operator==(const RotationTerms&) const = default;
 };
 
 // All in ns.
-struct LanePace {
+struct RotationPace {
     std::int64_t quantum = 10'000'000;  // a turn without iterations
-    std::int64_t idle_after = 100'000'000;  // who did nothing so long is not at work
+    std::int64_t idle_after = 100'000'000;  // a job idle for this time is not at work
     std::int64_t longest = 2'000'000'000;  // an iteration, while others wait
-    std::int64_t idle_release = 1'000'000;  // who has nothing to run keeps its turn so long
-    std::int64_t drain = 500'000'000;  // work of the last turn is waited for so long
+    std::int64_t idle_release = 1'000'000;  // an idle job keeps its turn for this time
+    std::int64_t drain = 500'000'000;  // the longest wait for work of the last turn
     std::int64_t look = 1'000'000;  // while others wait, look again so often
     std::int64_t soon = 50'000;  // after a gate was closed
 };
 
-// What a job of a lane may do and is expected to.
-struct LaneClaim {
+// What a job of a rotation may do and is expected to.
+struct RotationClaim {
     std::uint64_t limit = 0;  // bytes that it never has more of
     // As it is known of jobs like it; 0: not known.
     std::uint64_t persistent = 0;  // bytes at the ends of iterations
@@ -66,7 +66,7 @@ struct LaneClaim {
 };
 
 // What was seen of a job since the turn before.
-struct LaneSight {
+struct RotationSight {
     Sight work;
     bool inside = false;  // an iteration has begun and not ended
     std::uint64_t iterations = 0;  // ended so far; 0: it has none
@@ -82,19 +82,19 @@ struct Turn {
     std::uint64_t limit = 0;  // bytes it may hold
 };
 
-class Lane {
+class Rotation {
   public:
     using Id = std::int32_t;
 
-    explicit Lane(const LaneTerms& terms, const LanePace& pace = {}) : terms_(terms), pace_(pace) {}
+    explicit Rotation(RotationTerms terms, RotationPace pace = {}) : terms_(terms), pace_(pace) {}
 
-    void change(const LaneTerms& terms) { terms_ = terms; }
-    Id join(const LaneClaim& claim, std::int64_t now);
-    void change(Id id, const LaneClaim& claim);
+    void change(const RotationTerms& terms) { terms_ = terms; }
+    Id join(const RotationClaim& claim, std::int64_t now);
+    void change(Id id, const RotationClaim& claim);
     void leave(Id id);
     bool is_empty() const { return jobs_.empty(); }
 
-    void see(Id id, const LaneSight& sight);
+    void see(Id id, const RotationSight& sight);
     // Decides. Returns when to look again at the latest.
     std::int64_t turn(std::int64_t now);
     Turn turn_of(Id id) const;
@@ -102,8 +102,8 @@ class Lane {
   private:
     struct Job {
         Id id = 0;
-        LaneClaim claim;
-        LaneSight sight;
+        RotationClaim claim;
+        RotationSight sight;
         bool is_admitted = false;
         std::int64_t waits_since = -1;
         std::int64_t active_at = 0;
@@ -131,12 +131,12 @@ class Lane {
     void take_turn(std::int64_t now);
     void grant(Job& job, std::int64_t now);
 
-    LaneTerms terms_;
-    LanePace pace_;
+    RotationTerms terms_;
+    RotationPace pace_;
     std::vector<Job> jobs_;  // in the order they joined
     Id next_id_ = 1;
     std::uint32_t grants_ = 0;
-    Id holder_ = 0;  // 0: nobody
+    Id holder_ = 0;  // 0: none
     Id draining_ = 0;  // its gate is closed, and that was not yet seen to hold
     bool was_stopped_ = false;  // ... within an iteration
     std::int64_t drain_until_ = 0;
