@@ -347,7 +347,11 @@ std::vector<std::string> Stage::plan() {
 Result<std::vector<std::string>> Stage::why(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("why: the job does not wait");
     last_verdicts_ = {scheduling::explain(state_.cluster, policy_, {}, now_, job)};
-    return Lines{render(state_, last_verdicts_.front())};
+    const model::Verdict& verdict = last_verdicts_.front();
+    Lines lines{render(state_, verdict)};
+    const std::string sum = scheduling::arithmetic_text(verdict);
+    if (!sum.empty()) lines.push_back(name_of(state_, job) + " " + sum);
+    return lines;
 }
 
 scheduling::Outlook Stage::outlook(model::JobId job) {
