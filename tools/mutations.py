@@ -17,7 +17,7 @@ OPERATORS = [
     ("least and most", re.compile(r"(?<=std::)(min|max)(?=\()|(?<=ranges::)(min|max)(?=\()"),
      lambda match: OPPOSITES[match[0]]),
     ("negation", re.compile(r"(?<![\w)\]])!(?=[\w(*])"), lambda match: ""),
-    ("off by one", re.compile(r" [+-] 1(?![\w.'])"), lambda match: ""),
+    ("off by one", re.compile(r" [+-] 1(?![\w.'>])"), lambda match: ""),
     ("condition", re.compile(r"\bif \((?=[^;]*\) )(?!const )"), lambda match: "if (false && "),
     ("and and or", re.compile(r"(?<= )(&&|\|\|)" + AFTER), lambda match: OPPOSITES[match[1]]),
 ]

@@ -26,6 +26,50 @@ std::string_view rule_name(model::Rule rule) {
     return {};
 }
 
+std::string_view order_name(model::JobOrder by) {
+    switch (by) {
+        case model::JobOrder::Learned: return "learned";
+        case model::JobOrder::ByLevels: return "levels";
+        case model::JobOrder::Age: return "age";
+    }
+    return {};
+}
+
+std::string_view turn_name(model::Turn turn) {
+    switch (turn) {
+        case model::Turn::NotDue: return "not due";
+        case model::Turn::Due: return "due";
+        case model::Turn::Granted: return "granted";
+    }
+    return {};
+}
+
+std::string_view evidence_name(model::EvidenceOf of) {
+    switch (of) {
+        case model::EvidenceOf::None: return "none";
+        case model::EvidenceOf::All: return "all";
+        case model::EvidenceOf::Width: return "width";
+        case model::EvidenceOf::User: return "user";
+        case model::EvidenceOf::Name: return "name";
+        case model::EvidenceOf::Command: return "command";
+    }
+    return {};
+}
+
+std::string_view held_back_name(model::HeldBackBy by) {
+    switch (by) {
+        case model::HeldBackBy::Nothing: return "now";
+        case model::HeldBackBy::Order: return "not by order";
+        case model::HeldBackBy::Delay: return "not before its delay";
+        case model::HeldBackBy::WasteBudget: return "not with this waste budget";
+        case model::HeldBackBy::MinimumRun: return "not before a minimum run time";
+        case model::HeldBackBy::Room: return "not enough room";
+    }
+    return {};
+}
+
+std::string gpu_time(std::int64_t gpu_ms) { return base::format(model::Duration{gpu_ms}); }
+
 // "0-3,5".
 std::string ranges(std::uint64_t mask) {
     std::string text;
@@ -170,6 +214,39 @@ std::vector<std::string> render(const model::ShareAccount& account) {
                             format(offer.taken));
         }
     }
+    return lines;
+}
+
+std::vector<std::string> render(const lifecycle::State& state, model::JobId job,
+                                const model::OrderAccount& account, model::TimePoint now) {
+    const std::string name = name_of(state, job);
+    std::string order = name + " by " + std::string(order_name(account.by)) + " in stage " +
+                        std::to_string(account.stage);
+    if (!account.is_ranked) order += ", not ranked";
+    if (account.cost_gpu_ms) {
+        order += account.cost_counts ? ", by the cost of " : ", later by the cost of ";
+        order += std::to_string(account.evidence.jobs) + " jobs (" +
+                 std::string(evidence_name(account.evidence.of)) + ")";
+    }
+    std::vector<std::string> lines{order};
+    if (account.position == 0) return lines;
+    std::string place = name + " is " + std::to_string(account.position) + " of " +
+                        std::to_string(account.waiting) + ", " +
+                        std::to_string(account.jobs_before) + " before it with " +
+                        format(account.gpus_before) + " of " + format_gpus(account.capacity) +
+                        ", " + std::to_string(account.jobs_of_higher_priority) +
+                        " of higher priority, " + std::string(turn_name(account.turn));
+    if (account.due) place += ", due in " + base::format(*account.due - now);
+    lines.push_back(place);
+    if (!account.price) return lines;
+    const model::OrderPrice& price = *account.price;
+    lines.push_back(name_of(state, price.candidate) + " in stage " + std::to_string(price.stage) +
+                    " loses " + gpu_time(price.loses_gpu_ms) + ", preempted from " +
+                    std::to_string(price.preempted_from) +
+                    (price.is_behind ? ", is behind" : ", is not behind") +
+                    (price.is_of_lower_priority ? ", lower priority: " : ": ") +
+                    std::string(held_back_name(price.held_back_by)) +
+                    (price.until ? " in " + base::format(*price.until - now) : ""));
     return lines;
 }
 

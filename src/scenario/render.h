@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lifecycle/apply.h"
+#include "model/answer/order_account.h"
 #include "model/answer/share_account.h"
 #include "model/answer/verdict.h"
 #include "model/plan.h"
@@ -25,5 +26,9 @@ std::vector<std::string> render_backfill(const lifecycle::State& state, const mo
 std::string render(const lifecycle::State& state, const model::Verdict& verdict);
 // The divisions from the pool down: a line for each level, project and offer.
 std::vector<std::string> render(const model::ShareAccount& account);
+
+// What the order says of the job; then what it would take of which running one, if it waits.
+std::vector<std::string> render(const lifecycle::State& state, model::JobId job,
+                                const model::OrderAccount& account, model::TimePoint now);
 
 }  // namespace berth::scenario

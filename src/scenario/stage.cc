@@ -13,6 +13,7 @@
 #include "scenario/render.h"
 #include "scheduling/decide.h"
 #include "scheduling/explain/explain.h"
+#include "scheduling/explain/order_account.h"
 #include "scheduling/explain/suggestion.h"
 #include "scheduling/shares/fair_share.h"
 #include "scheduling/shares/share_account.h"
@@ -229,6 +230,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "when") return when(job);
     if (verb == "why") return why(job);
     if (verb == "suggestion") return suggestion(job);
+    if (verb == "order") return order(job);
     Status status = base::invalid("unknown command \"" + verb + "\"");
     if (verb == "pause") status = pause(job);
     if (verb == "measured") status = measured(command, job);
@@ -345,7 +347,11 @@ std::vector<std::string> Stage::plan() {
 Result<std::vector<std::string>> Stage::why(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("why: the job does not wait");
     last_verdicts_ = {scheduling::explain(state_.cluster, policy_, {}, now_, job)};
-    return Lines{render(state_, last_verdicts_.front())};
+    const model::Verdict& verdict = last_verdicts_.front();
+    Lines lines{render(state_, verdict)};
+    const std::string sum = scheduling::arithmetic_text(verdict);
+    if (!sum.empty()) lines.push_back(name_of(state_, job) + " " + sum);
+    return lines;
 }
 
 scheduling::Outlook Stage::outlook(model::JobId job) {
@@ -362,6 +368,13 @@ Result<std::vector<std::string>> Stage::suggestion(model::JobId job) {
     return Lines{name_of(state_, job) + " would start if " +
                  scheduling::suggestion_text(
                      *found, [&](model::JobId other) { return name_of(state_, other); })};
+}
+
+std::vector<std::string> Stage::order(model::JobId job) {
+    cluster::keep_ranks(state_.cluster, policy_.order, now_);
+    const auto account =
+        scheduling::order_account(state_.cluster, policy_, now_, state_.jobs.at(job));
+    return render(state_, job, account, now_);
 }
 
 Result<std::vector<std::string>> Stage::when(model::JobId job) {

@@ -57,6 +57,8 @@ class Stage {
     // The cheapest change that would start it.
     scheduling::Outlook outlook(model::JobId job);
     base::Result<Lines> suggestion(model::JobId job);
+    // What the order of its project says of it.
+    Lines order(model::JobId job);
     // When it is expected to start.
     base::Result<Lines> when(model::JobId job);
     // How a project came to its fair share.

@@ -27,6 +27,7 @@ class Mutations(unittest.TestCase):
 
     def test_one_less_or_more(self):
         self.assertEqual(changed("take(first + 1);"), {"take(first);"})
+        self.assertEqual(changed("SmallVector<Node, kNodes + 1> nodes;"), set())
 
     def test_and_becomes_or(self):
         self.assertEqual(changed("return a &&"), {"return a ||"})

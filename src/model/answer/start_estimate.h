@@ -7,9 +7,12 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/ids.h"
 #include "model/node/node.h"
 
 namespace berth::model {
+
+using base::JobId;
 
 // What is known of the time a job still runs.
 enum class Evidence : std::uint8_t {

@@ -103,7 +103,6 @@ void UnitPrices::find_groups(Book& book, ProjectId project) const {
 
 void UnitPrices::bring_up_to_date(Book& book) {
     std::vector<Rung>& rungs = book.rungs;
-    const bool had_any = !rungs.empty();
     const std::size_t before = rungs.size();
     rungs.clear();
     for (Group& group : book.groups) {
@@ -123,7 +122,7 @@ void UnitPrices::bring_up_to_date(Book& book) {
             at == 0 ? rungs[at].least : std::min(rungs[at - 1].up_to, rungs[at].least);
     }
     book.is_current = true;
-    if (had_any && rungs.size() < before) ++book.falls;
+    if (rungs.size() < before) ++book.falls;
 }
 
 // Of what is left of the job; nothing where these terms allow none of it. Jobs that
