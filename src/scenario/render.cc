@@ -226,7 +226,7 @@ std::vector<std::string> render(const lifecycle::State& state, model::JobId job,
     if (account.cost_gpu_ms) {
         order += account.cost_counts ? ", by the cost of " : ", later by the cost of ";
         order += std::to_string(account.evidence.jobs) + " jobs (" +
-                 std::string(evidence_name(account.evidence.of)) + ")";
+                 std::string(evidence_name(account.evidence.from)) + ")";
     }
     std::vector<std::string> lines{order};
     if (account.position == 0) return lines;

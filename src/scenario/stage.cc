@@ -9,14 +9,13 @@
 #include "lifecycle/describe.h"
 #include "lifecycle/invariants.h"
 #include "lifecycle/plan_events.h"
+#include "scenario/answers.h"
 #include "scenario/fields.h"
 #include "scenario/render.h"
 #include "scheduling/decide.h"
 #include "scheduling/explain/explain.h"
-#include "scheduling/explain/order_account.h"
 #include "scheduling/explain/suggestion.h"
 #include "scheduling/shares/fair_share.h"
-#include "scheduling/shares/share_account.h"
 
 namespace berth::scenario {
 namespace {
@@ -225,12 +224,12 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
         BERTH_TRY(used, read_others(command));
         return happen(std::move(used)).map(nothing_to_tell);
     }
-    if (verb == "account") return account(command);
+    if (verb == "account") return account_lines(state_, policy_, now_, command);
     BERTH_TRY(job, job_named(name));
     if (verb == "when") return when(job);
     if (verb == "why") return why(job);
     if (verb == "suggestion") return suggestion(job);
-    if (verb == "order") return order(job);
+    if (verb == "order") return order_lines(state_, policy_, now_, job);
     Status status = base::invalid("unknown command \"" + verb + "\"");
     if (verb == "pause") status = pause(job);
     if (verb == "measured") status = measured(command, job);
@@ -347,11 +346,7 @@ std::vector<std::string> Stage::plan() {
 Result<std::vector<std::string>> Stage::why(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("why: the job does not wait");
     last_verdicts_ = {scheduling::explain(state_.cluster, policy_, {}, now_, job)};
-    const model::Verdict& verdict = last_verdicts_.front();
-    Lines lines{render(state_, verdict)};
-    const std::string sum = scheduling::arithmetic_text(verdict);
-    if (!sum.empty()) lines.push_back(name_of(state_, job) + " " + sum);
-    return lines;
+    return why_lines(state_, last_verdicts_.front());
 }
 
 scheduling::Outlook Stage::outlook(model::JobId job) {
@@ -370,29 +365,12 @@ Result<std::vector<std::string>> Stage::suggestion(model::JobId job) {
                      *found, [&](model::JobId other) { return name_of(state_, other); })};
 }
 
-std::vector<std::string> Stage::order(model::JobId job) {
-    cluster::keep_ranks(state_.cluster, policy_.order, now_);
-    const auto account =
-        scheduling::order_account(state_.cluster, policy_, now_, state_.jobs.at(job));
-    return render(state_, job, account, now_);
-}
-
 Result<std::vector<std::string>> Stage::when(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("when: the job does not wait");
     return Lines{name_of(state_, job) + " " +
                  scheduling::estimate_text(outlook(job).estimate, now_, [&](model::JobId other) {
                      return name_of(state_, other);
                  })};
-}
-
-Result<std::vector<std::string>> Stage::account(const Command& command) {
-    const std::string project = command.names.empty() ? "" : command.names[0];
-    const auto id = state_.cluster.find_project(project);
-    if (!id.is_valid()) return base::invalid("there is no project \"" + project + "\"");
-    const std::string pool = command.names.size() > 1 ? command.names[1] : model::kDefaultPool;
-    const auto pool_id = state_.cluster.find_pool(pool);
-    if (!pool_id.is_valid()) return base::invalid("there is no pool \"" + pool + "\"");
-    return render(scheduling::account_of(state_.cluster, policy_, now_, pool_id, id));
 }
 
 Result<std::vector<std::string>> Stage::settle() {

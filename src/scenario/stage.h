@@ -57,12 +57,8 @@ class Stage {
     // The cheapest change that would start it.
     scheduling::Outlook outlook(model::JobId job);
     base::Result<Lines> suggestion(model::JobId job);
-    // What the order of its project says of it.
-    Lines order(model::JobId job);
     // When it is expected to start.
     base::Result<Lines> when(model::JobId job);
-    // How a project came to its fair share.
-    base::Result<Lines> account(const Command& command);
     // A user asks that the job shall not run: it is held, and asked to leave if it runs.
     base::Status pause(model::JobId job);
     // Decides and lets everything asked happen at once, until nothing more is decided.
