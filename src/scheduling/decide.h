@@ -2,15 +2,13 @@
 //
 // What should be done now? A list of passes over one Decision (decide.cc), each a file:
 //   nodes        those on which nothing runs join the pool they belong to, alone (node_moves)
-//   reserved     jobs whose promised GPUs are free start; void reservations are dropped
-//   (reservations) reserve      gangs that have waited long reserve GPUs; unused ones are kept
-//   (backfill) serve        jobs in queue order (serve): idle GPUs first (allocate); then room is
-//   made,
-//                by moves (consolidation), as owners take back what was lent, and by priority
-//                (preemption).
-//                Profile berth does what helps a job when its turn comes, so an owner is served
-//                before a move for a borrower; classic makes all moves, then all reclaims, then all
-//                preemptions
+//   reserved     jobs whose reserved GPUs are free start; void reservations are dropped
+//                (reservations)
+//   backfill     gangs that have waited long reserve GPUs; unused ones are kept (backfill)
+//   serve        jobs in queue order (serve): idle GPUs first (allocate); then room is made by
+//                moves (consolidation), by reclaim and by priority (preemption). Profile berth
+//                does what helps a job when its turn comes, so an owner is served before a move
+//                for a borrower; classic makes all moves, then all reclaims, then all preemptions
 //   rehouse      a job that is paused and finds another place moves there instead (rehouse)
 //   stale        gangs below their minimum for too long are paused whole (stale_gangs)
 //   settle       when to decide again (settle)

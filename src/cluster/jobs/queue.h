@@ -22,7 +22,8 @@ struct JobClassKey {
     bool preemptible = true;
     int preference = 0;  // position of this pool in the jobs' list of pools
     model::Duration preemption_delay = kOfProject;
-    std::uint32_t bound_region = 0;  // where running tasks bind the next one (Cluster::home)
+    std::uint32_t bound_region =
+        0;  // where running tasks bind the next one (bound_region in gang.h)
     // The only job of the job class: it grows by a restart or group by group, or is frozen.
     JobId singleton;
     int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
@@ -35,7 +36,7 @@ using JobClass = base::SortedRuns<std::pair<TimePoint, JobId>>;
 using JobClasses = std::map<JobClassKey, JobClass>;
 
 // Whose turn is it after how many others? 1: it is first. The job waits in these job classes.
-// Cost: O(job_classes of its priority and before).
+// Cost: O(job classes of its priority and before).
 int position_in_queue(const JobClasses& job_classes, const Job& job);
 
 // Running preemptible jobs of one project, the first victim first (rule R8).

@@ -170,11 +170,11 @@ void Backfill::make(const PoolView& view, NodeWindows& windows) {
     for (const Job* job : waiting_) {
         if (std::cmp_equal(count_, view.policy.backfill_max)) break;
         if (quota_gate(view, *job, ask_gpus(view, *job, job->ask()))) continue;
-        const std::span<const TaskWindow> windows = where_.best_for(*job, reserved);
-        if (windows.empty()) continue;
-        if (lacks_companions(*job) && lack_companions_room(view, *job, windows)) continue;
+        const std::span<const TaskWindow> found = where_.best_for(*job, reserved);
+        if (found.empty()) continue;
+        if (lacks_companions(*job) && lack_companions_room(view, *job, found)) continue;
         model::BackfillReservation& reservation = add().reservation;
-        write_down(reservation, view, *job, windows);
+        write_down(reservation, view, *job, found);
         reserved.insert(reserved.end(), reservation.tasks.begin(), reservation.tasks.end());
     }
     for (Entry& entry : std::span(entries_).first(count_)) {

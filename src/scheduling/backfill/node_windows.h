@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When do the GPUs of a node come free? Kept from one decision to the next: a node is looked at
-// again when tasks there or what is promised of it changed, and when time alone tells its GPUs
-// apart otherwise.
+// again when its tasks or reservations have changed, and when time alone changes the order of its
+// GPUs.
 //
-// Cost: O(1) for a node that stands as it stood; else the jobs on it.
+// Cost: O(1) for an unchanged node; else the jobs on it.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace berth::scheduling {
 // No job is expected to end sooner.
 inline constexpr model::Duration kShortestRun{60 * 1000};
 
-// What tells when a job leaves its GPUs.
+// What decides when a job leaves its GPUs.
 struct Run {
     TimePoint start;
     model::Duration declared{0};  // 0 = not

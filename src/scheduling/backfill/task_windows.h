@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where could a gang stand once jobs in its way have left, and when is that? The measure by which
+// Where could a gang run once jobs in its way have left, and when is that? The measure by which
 // backfill reservations choose (backfill.h), for one decision: nothing that runs changes meanwhile.
 //
 // Cost: looks at most at kBackfillNodes nodes, or two for each task, those with the most idle GPUs:

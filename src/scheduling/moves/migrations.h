@@ -32,15 +32,14 @@ struct Migration {
 
 class Migrations {
   public:
-    // `may_move` tells who this decision may still move at all.
+    // `may_move` says which jobs this decision may still move.
     Migrations(const PoolView& view, std::function<bool(const cluster::Job&)> may_move,
                std::pmr::memory_resource* memory)
         : view_(view), may_move_(std::move(may_move)), on_node_(memory), migrations_(memory) {}
 
-    // Those on the node, by id: whose tasks came first to it does not count. Valid until the next
-    // question.
+    // Those on the node, by id. Valid until the next question.
     std::span<const Migration> on(NodeId node);
-    // Says that what anybody holds has changed.
+    // Says that GPUs have changed hands.
     void forget();
 
   private:

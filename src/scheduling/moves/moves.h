@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which running jobs could move together, so that this one fits? Rule R5. GPUs enough may idle and
-// yet not stand together on one node; jobs in the way then go to other idle GPUs.
+// Which running jobs could move together, so that this one fits? Rule R5. Enough GPUs may be
+// idle, but not together on one node; jobs in the way then move to other idle GPUs.
 //
-//   who moves   preemptible jobs of any project and any priority, as a whole, at most moves_max;
+//   which move  preemptible jobs of any project and any priority, as a whole, at most moves_max;
 //               in profile berth not within their minimum run
 //               (left out, for nothing would come of it: a job whose every other place tasks of the
 //               waiting job could fill themselves, and one for which no slot is left beside it)
@@ -11,8 +11,8 @@
 //               stay without being in the way
 //   price       (policy.priced_moves) what the moved jobs lose, unsaved work and restart, is at
 //               most what the waiting job has lost by waiting: its GPUs times the time since it
-//               was put in line. Who pays no more for a cure than the illness has cost so far pays
-//               in the end at most twice what a prophet would (the ski-rental argument).
+//               entered the queue. A migration that costs at most what the wait has cost so far
+//               makes the total at most twice the optimum (the ski-rental argument).
 //
 // Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
 // cheapest set, then the fewest jobs, when at most kExactMigrations jobs are worth it on the nodes

@@ -2,10 +2,10 @@
 //
 // Which job of a project is next? Rule R3: higher priority first, then gangs below their minimum
 // before those at it before those above it, then the older, then the lower id (ids follow names
-// among jobs of one age). Jobs alike stand in one job class: when its first cannot go on, the job
-// class is closed for the rest of the stage, so that a thousand equal jobs cost one look.
+// among jobs of one age). Jobs alike are in one job class: when its first cannot go on, the class
+// is closed for the rest of the pass, so that a thousand equal jobs cost one look.
 //
-// Cost: O(job_classes log job classes) when the job classes of a project have changed, then O(1) a
+// Cost: O(n log n) when the job classes of a project have changed, then O(1) a
 // question.
 #pragma once
 

@@ -55,7 +55,7 @@ class Decision {
     Backfill& backfill(const PoolView& view) { return cache_.pool(view.pool).backfill; }
 
     // --- what it writes
-    // Tasks of one job that start by one rule stand in one line, whenever they were decided.
+    // Tasks of one job that start by one rule are one entry, whenever they were decided.
     void start(JobId job, PoolId pool, model::Rule rule,
                std::span<const model::TaskPlacement> tasks);
     // What was promised to it is free: it starts there.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which earlier reservations are due, and which are void? Stage 1 of a decision.
-//   due   everything promised has been left by its holders, and the job itself has left where it
-//         was: it starts there
+// Which earlier reservations are due, and which are void?
+//   due   all who used these GPUs have left them, and the job itself has left its old place: it
+//         starts there
 //   void  the deadline has passed, or a node is gone
 // A job that must withdraw keeps what is due until its turn.
 // A reservation of GPUs on one node that a job there still uses is not looked at again before
@@ -19,7 +19,7 @@ namespace berth::scheduling {
 
 class Decision;
 
-// Whether the GPUs promised to the job are free for it now.
+// Whether the GPUs reserved for the job are free for it now.
 bool is_due(const cluster::Cluster& cluster, const cluster::Job& job);
 
 // What one decision about a cluster leaves for the next.

@@ -83,9 +83,9 @@ bool Serving::allocate_to(const PoolView& view, const Job& job) {
 bool Serving::fits_earlier(const PoolView& view, const Job& job) {
     for (const PoolId pool : decision_.cluster().pools_of(job)) {
         if (pool == view.pool) return false;
-        const PoolView& view = decision_.pools()[pool.index()];
-        const bool may = !quota_gate(view, job, ask_gpus(view, job, job.ask()));
-        if (may && place(view, job, job.ask(), View::Idle)) return true;
+        const PoolView& earlier = decision_.pools()[pool.index()];
+        const bool may = !quota_gate(earlier, job, ask_gpus(earlier, job, job.ask()));
+        if (may && place(earlier, job, job.ask(), View::Idle)) return true;
     }
     return false;
 }

@@ -44,9 +44,9 @@ inline bool add(Withdrawals& known, const Withdrawals& more) {
 
 // Whether any job withdraws for this one.
 inline bool has_withdrawn_for(const Withdrawals& known, base::JobId job) {
-    return std::ranges::any_of(known, [job](const auto& known_job) {
-        return std::ranges::find(known_job.second, job, &StrongerJob::job) !=
-               known_job.second.end();
+    return std::ranges::any_of(known, [job](const auto& withdrawal) {
+        const auto& stronger_jobs = withdrawal.second;
+        return std::ranges::find(stronger_jobs, job, &StrongerJob::job) != stronger_jobs.end();
     });
 }
 

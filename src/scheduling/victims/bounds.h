@@ -6,10 +6,10 @@
 // nodes again on which something changed, and those of the projects that make the difference. Where
 // a slot may be had on few nodes only, it says which.
 //
-// Guarantees: no means that no search can find room, and who is not named has none; what is
-// protected, promised, dear or too much for the ledger is counted as if it could be taken.
-// Cost: O(what changed since a like question),
-// the nodes with idle GPUs, and a glance at each node when they are named.
+// Guarantees: no means that no search can find room, and a node that is not named has none; what
+// is protected, reserved, dear or too much for the ledger is counted as if it could be taken.
+// Cost: O(what changed since a like question), the nodes with idle GPUs, and a glance at each node
+// when they are named.
 #pragma once
 
 #include <cstdint>

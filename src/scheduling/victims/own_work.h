@@ -5,8 +5,8 @@
 // list answers for jobs of every rank.
 //
 // Guarantees: no node is left out; what is protected or promised is counted as if it could be
-// taken. Cost: the jobs on each node
-// that changed since the last question of any project; then O(log).
+// taken. Cost: the jobs on each node that changed since the last question of any project; then
+// O(log).
 #pragma once
 
 #include <cstdint>

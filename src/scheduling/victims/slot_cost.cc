@@ -247,22 +247,22 @@ class SlotSearch {
         bool is_legal = true;
         for (std::size_t i = units_.first_of_job(unit); i <= unit && is_legal; ++i) {
             if (is_taken(i)) continue;
-            const VictimUnit& unit = units_[i];
-            is_legal = !query_.asks_ledger() || ledger_.may_take(unit.project, unit.gpus);
+            const VictimUnit& victim = units_[i];
+            is_legal = !query_.asks_ledger() || ledger_.may_take(victim.project, victim.gpus);
             if (!is_legal) break;
             MilliGpu largest_before{0};
-            if (query_.asks_ledger()) largest_before = ledger_.take(unit.project, unit.gpus);
+            if (query_.asks_ledger()) largest_before = ledger_.take(victim.project, victim.gpus);
             taken_.push_back({i, largest_before});
             cost.lost += query_.lost(i);
-            cost.stopped += unit.takes_whole_job ? 1 : 0;
+            cost.stopped += victim.takes_whole_job ? 1 : 0;
             add_here(more, i);
         }
         ++cost.touched;
         if (is_legal) descend(next + 1, more, cost);
         for (; taken_.size() > before; taken_.pop_back()) {
-            const VictimUnit& unit = units_[taken_.back().unit];
+            const VictimUnit& victim = units_[taken_.back().unit];
             if (!query_.asks_ledger()) continue;
-            ledger_.give_back(unit.project, unit.gpus, taken_.back().largest_before);
+            ledger_.give_back(victim.project, victim.gpus, taken_.back().largest_before);
         }
     }
 
