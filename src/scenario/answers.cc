@@ -8,11 +8,10 @@
 
 namespace berth::scenario {
 
-std::vector<std::string> why_lines(const lifecycle::State& state, const model::Verdict& verdict) {
-    std::vector<std::string> lines{render(state, verdict)};
+std::vector<std::string> sum_lines(const lifecycle::State& state, const model::Verdict& verdict) {
     const std::string sum = scheduling::arithmetic_text(verdict);
-    if (!sum.empty()) lines.push_back(name_of(state, verdict.job) + " " + sum);
-    return lines;
+    if (sum.empty()) return {"nothing"};
+    return {name_of(state, verdict.job) + " " + sum};
 }
 
 std::vector<std::string> order_lines(lifecycle::State& state, const model::Policy& policy,

@@ -15,8 +15,8 @@
 
 namespace berth::scenario {
 
-// Why a job waits, and the sum that decided, where there is one.
-std::vector<std::string> why_lines(const lifecycle::State& state, const model::Verdict& verdict);
+// The sum that decided why a job waits; "nothing" where none did.
+std::vector<std::string> sum_lines(const lifecycle::State& state, const model::Verdict& verdict);
 
 // What the order of its project says of the job. Brings the ranks up to `now`.
 std::vector<std::string> order_lines(lifecycle::State& state, const model::Policy& policy,

@@ -228,6 +228,10 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     BERTH_TRY(job, job_named(name));
     if (verb == "when") return when(job);
     if (verb == "why") return why(job);
+    if (verb == "sum") {
+        const auto sum = [&](const Lines&) { return sum_lines(state_, last_verdicts_.front()); };
+        return why(job).map(sum);
+    }
     if (verb == "suggestion") return suggestion(job);
     if (verb == "order") return order_lines(state_, policy_, now_, job);
     Status status = base::invalid("unknown command \"" + verb + "\"");
@@ -346,7 +350,7 @@ std::vector<std::string> Stage::plan() {
 Result<std::vector<std::string>> Stage::why(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("why: the job does not wait");
     last_verdicts_ = {scheduling::explain(state_.cluster, policy_, {}, now_, job)};
-    return why_lines(state_, last_verdicts_.front());
+    return Lines{render(state_, last_verdicts_.front())};
 }
 
 scheduling::Outlook Stage::outlook(model::JobId job) {

@@ -19,7 +19,8 @@ constexpr model::Duration kWokenWithin{INT64_C(24) * 3600 * 1000};
 
 // Verbs that ask for a plan, and verbs that ask for words about one.
 const std::set<std::string, std::less<>> kDecides{"decide", "plan"};
-const std::set<std::string, std::less<>> kExplains{"why", "when", "suggestion", "account"};
+const std::set<std::string, std::less<>> kExplains{"why",        "sum",   "when",
+                                                   "suggestion", "order", "account"};
 
 class Recorder {
   public:
