@@ -228,10 +228,8 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     BERTH_TRY(job, job_named(name));
     if (verb == "when") return when(job);
     if (verb == "why") return why(job);
-    if (verb == "sum") {
-        const auto sum = [&](const Lines&) { return sum_lines(state_, last_verdicts_.front()); };
-        return why(job).map(sum);
-    }
+    if (verb == "sum")
+        return why(job).map([this](auto&&) { return sum_lines(state_, last_verdicts_.front()); });
     if (verb == "suggestion") return suggestion(job);
     if (verb == "order") return order_lines(state_, policy_, now_, job);
     Status status = base::invalid("unknown command \"" + verb + "\"");
@@ -316,13 +314,13 @@ Status Stage::part(const Command& command, model::JobId job) {
         job, model::Rule::Part, other, {}, now_ + policy_.pause_grace, true, {}, false});
 }
 
-void Stage::decide_into(Lines& lines) {
+std::vector<std::string> Stage::plan() {
     cluster::keep_ranks(state_.cluster, policy_.order, now_);
     const std::string before = lifecycle::dump(state_.cluster);
     last_plan_ = scheduling::decide(state_.cluster, policy_, now_, memory_);
     const model::Plan& plan = last_plan_;
-    lines = render(state_, plan);
-    if (!plan.node_moves.empty()) return;  // who waits is looked at when they are carried out
+    Lines lines = render(state_, plan);
+    if (!plan.node_moves.empty()) return lines;  // who waits is looked at when they are carried out
     last_verdicts_ = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     for (std::string& line : render_backfill(state_, plan, now_)) lines.push_back(std::move(line));
     for (const model::Verdict& verdict : last_verdicts_) {
@@ -330,20 +328,14 @@ void Stage::decide_into(Lines& lines) {
     }
     if (lines.empty()) lines.push_back("nothing");
     if (lifecycle::dump(state_.cluster) != before) lines.push_back("BROKEN deciding left a trace");
-}
-
-std::vector<std::string> Stage::decide() {
-    Lines lines;
-    decide_into(lines);
-    if (const Status status = carry_out(last_plan_); !status) {
-        lines.push_back("BROKEN the plan cannot be carried out: " + status.error().message);
-    }
     return lines;
 }
 
-std::vector<std::string> Stage::plan() {
-    Lines lines;
-    decide_into(lines);
+std::vector<std::string> Stage::decide() {
+    Lines lines = plan();
+    if (const Status status = carry_out(last_plan_); !status) {
+        lines.push_back("BROKEN the plan cannot be carried out: " + status.error().message);
+    }
     return lines;
 }
 

@@ -49,10 +49,9 @@ class Stage {
     base::Result<model::JobId> job_named(const std::string& name) const;
 
     Lines decide();
-    // What would be decided now; nothing is carried out.
+    // What would be decided now; nothing is carried out. Lines with BROKEN say what no decision may
+    // do.
     Lines plan();
-    // Decides and renders; `broken` lines say what no decision may do.
-    void decide_into(Lines& lines);
     base::Result<Lines> why(model::JobId job);
     // The cheapest change that would start it.
     scheduling::Outlook outlook(model::JobId job);
