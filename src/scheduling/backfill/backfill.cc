@@ -105,7 +105,7 @@ Right right_to(const PoolView& view, ProjectId project, MilliGpu amount) {
     return in_use <= view.shares.fair[project.index()] ? Right::FairShare : Right::None;
 }
 
-// Of those of one project that ranks say apart; not valid when none waits.
+// Of those of one project that ranks tell apart; not valid when none waits.
 JobId first_by_rank(const cluster::Claim& claim) {
     const cluster::JobClassKey* best = nullptr;
     std::pair<TimePoint, JobId> first;
@@ -140,7 +140,7 @@ void Backfill::find_longest_waiting() {
             if (by_rank && key.preemptible && job_class.begin()->second != first) continue;
             const cluster::Shape& shape = view.cluster.shape(key.shape);
             // Which GPUs of a domain come free together is not looked for: gangs that have to stand
-            // in one, as a whole or by groups, book none.
+            // in one, as a whole or by groups, reserve none.
             const bool is_bound = shape.required >= 0 || !shape.groups.empty();
             const bool is_gang =
                 shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;

@@ -6,7 +6,7 @@
 //
 //   who reserves  a job of several whole GPUs without a required domain that has waited
 //                 backfill_after, that quotas and limits allow to start, and that is the first of
-//                 the jobs like it; where ranks say jobs apart, the first of its project. At most
+//                 the jobs like it; where ranks tell jobs apart, the first of its project. At most
 //                 backfill_max of them, the oldest first, each in the first pool of its list
 //   where         on the GPUs that the fewest jobs without a declared run time use; of those, the
 //                 GPUs that are free first by declared times; of those, the first nodes. The
@@ -20,7 +20,7 @@
 //                 their declared time end before the gang starts; jobs with a stronger right: a
 //                 project within its quota where the gang's project is not, likewise within its
 //                 fair share, older ones; in the gang's own project those of higher priority, those
-//                 within the fair share if the gang is larger than it, and, where ranks say jobs
+//                 within the fair share if the gang is larger than it, and, where ranks tell jobs
 //                 apart, all preemptible ones
 //   fair share    later jobs of the gang's project leave as much of the fair share as the gang
 //                 needs: a project that spends its share on small jobs could not start the gang

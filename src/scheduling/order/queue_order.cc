@@ -123,7 +123,7 @@ std::optional<Candidate> QueueOrder::next() {
 }
 
 // Looks for one job class that passes, and again when that one was closed: then a decision that has
-// given away all there is ends here, however many job classes wait. JobClasses are closed from the
+// given away all there is ends here, however many job classes wait. Job classes are closed from the
 // end.
 bool QueueOrder::is_worth_going_on() {
     for (; hopeful_.projects < memory_.jobs.size(); ++hopeful_.projects, hopeful_.job_class = 0) {

@@ -63,10 +63,10 @@ class QueueOrder {
     QueueOrder& operator=(const QueueOrder&) = delete;
 
     // The next job to be tried, or nothing when no job class that is still open passes the test.
-    // JobClasses that fail it are passed over in their turn: until then they count in the order
+    // Job classes that fail it are passed over in their turn: until then they count in the order
     // like others.
     std::optional<Candidate> next();
-    // Says that the candidate's job class cannot go on in this stage.
+    // Says that the candidate's job class cannot go on in this pass.
     void close(const Candidate& candidate);
     // Says that the candidate alone cannot; the next of its job class comes after it.
     void pass_over(const Candidate& candidate);

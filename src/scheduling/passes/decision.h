@@ -84,12 +84,10 @@ class Decision {
     const model::Plan& plan() const { return plan_; }
     model::Plan take_plan() { return std::move(plan_); }
     const Withdrawals& withdrawals() const { return withdrawals_; }
-    bool is_given_now(JobId job) const {
-        return given_now_.contains(job);
-    }  // it was given something
-    const JobSet& started_reserved() const {
-        return started_reserved_;
-    }  // started as promised to them
+    // Whether this plan has given the job something.
+    bool is_given_now(JobId job) const { return given_now_.contains(job); }
+    // Jobs that started on what was reserved for them.
+    const JobSet& started_reserved() const { return started_reserved_; }
     bool has_untouchable() const { return has_untouchable_; }
     // Whether work is asked to leave, so that GPUs may be left over.
     bool frees_gpus() const { return !plan_.pauses.empty() || !plan_.moves.empty(); }

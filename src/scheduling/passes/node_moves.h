@@ -16,7 +16,7 @@
 // are given up, and it starts anew elsewhere with what it has saved. What is parked, or paused by a
 // user, does not wait; it keeps its node like work that runs.
 //
-// Cost: nothing when no node misplaced or is away.
+// Cost: nothing when no node is misplaced or unavailable.
 #pragma once
 
 #include <optional>

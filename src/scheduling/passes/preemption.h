@@ -21,7 +21,7 @@ class Preemption {
     // As far as sums say. Guarantees: where it says no, serve() does nothing.
     bool could_help(const PoolView& view, ProjectId project, const cluster::JobClassKey& job_class,
                     model::Rule rule);
-    // Pauses others and reservations the job their GPUs; its backfill reservations are open.
+    // Pauses others and reserves their GPUs for the job; its backfill reservations are open.
     Changed serve(const PoolView& view, const cluster::Job& job, model::Rule rule,
                   const Backfill::Opening& opening);
     // Says that what any job holds, or what is free, has changed.

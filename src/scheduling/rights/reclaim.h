@@ -31,11 +31,11 @@ namespace berth::scheduling {
 // Whether the project may take this many GPUs back at all, for work that can be paused or cannot.
 bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, MilliGpu amount);
 
-// Whether the sums of all sides allow that much to be freed for the project at all, with the idle
-// GPUs and those `reserved` for a gang: no means that no search can find it, yes means nothing.
-// What is refused for one amount is refused for every larger one. A request by memory may take less
-// of a large GPU than the amount it counts as, and any request may where GPU models are exchanged
-// (AtMost). Cost: O(siblings of the project and of all above it).
+// Whether the sums of all siblings allow that much to be freed for the project at all, with the
+// idle GPUs and those `reserved` for a gang: no means that no search can find it, yes means
+// nothing. What is refused for one amount is refused for every larger one. A request by memory may
+// take less of a large GPU than the amount it counts as, and any request may where GPU models are
+// exchanged (AtMost). Cost: O(siblings of the project and of all above it).
 enum class Counting { Exact, AtMost };
 Counting counting_of(const PoolView& view, ShapeId shape);
 bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,
@@ -60,7 +60,7 @@ class ReclaimLedger {
     MilliGpu take(ProjectId from, MilliGpu unit);
     // Takes back the last take of this unit, which returned `largest_before`.
     void give_back(ProjectId from, MilliGpu unit, MilliGpu largest_before);
-    // The side of a project, for telling sides apart; none for the beneficiary's own project.
+    // The account of the sibling that a project is in; none for the beneficiary's own project.
     std::optional<std::size_t> account_of(ProjectId project) const;
     std::size_t accounts() const { return accounts_.size(); }
     // What each side holds above the floor, and what balance lets it lose; a ledger with no more
@@ -81,8 +81,8 @@ class ReclaimLedger {
 
     bool takes_cpu_only_ = false;
     static constexpr std::uint32_t kNoAccount = static_cast<std::uint32_t>(-1);
-    base::SmallVector<std::uint32_t, 128>
-        account_of_;  // by project: position in sides_, or kNoSide
+    // By project: position in accounts_, or kNoAccount.
+    base::SmallVector<std::uint32_t, 128> account_of_;
     base::SmallVector<SiblingAccount, 64> accounts_;
 };
 

@@ -16,7 +16,7 @@ namespace berth::scheduling {
 class Reclaimable {
   public:
     bool is_possible(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting);
-    // Says that what any job holds has changed; `kept` is idle besides what the cluster says is
+    // Says that what any job holds has changed; `reserved` is idle besides what the cluster says is
     // free.
     void forget(const PoolView& view, MilliGpu reserved);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Did the search for victims fail for a job like this one? Then it fails for this one too.
-// Jobs of one project and shape that ranks alone say apart ask the same question, and the later
+// Jobs of one project and shape that ranks alone tell apart ask the same question, and the later
 // one may take no more. Where even all that may be taken left too few GPUs together (bounds.h), a
 // larger job of the project need not ask at all.
 // Trusts: nothing was freed since, but by backfill reservations that opened for one job alone;

@@ -27,7 +27,7 @@ MilliGpu sum_of(const ScaledQuotas& quotas) {
     return sum;
 }
 
-// ScaledQuotas from oldest to youngest, of `there` GPUs.
+// Quotas from oldest to youngest, of `there` GPUs.
 void scale(ScaledQuotas& quotas, MilliGpu there) {
     const MilliGpu sum = sum_of(quotas);
     MilliGpu rest = there;
