@@ -49,6 +49,20 @@ Result<model::TaskDescription> read_place(const std::string& text, bool releasin
     return task;
 }
 
+// What a verb that names only a job tells the state; none where `verb` is not of that kind.
+std::optional<model::EventBody> event_of(const std::string& verb, model::JobId job) {
+    if (verb == "killed") return model::JobPaused{job, false};
+    if (verb == "finish") return model::JobFinished{job, JobState::Succeeded, 0, {}};
+    if (verb == "cancel") return model::JobFinished{job, JobState::Cancelled, 0, {}};
+    if (verb == "park") return model::JobParked{job, {}};
+    if (verb == "wake") return model::JobWoken{job};
+    if (verb == "lose") return model::AttemptLost{job, {}};
+    if (verb == "save") return model::CheckpointSaved{job};
+    if (verb == "hold") return model::JobHeld{job};
+    if (verb == "resume") return model::JobReleased{job};
+    return {};
+}
+
 }  // namespace
 
 Stage::Stage() : policy_(model::berth_policy()), now_(kNoon) { description_.now = kNoon; }
@@ -238,17 +252,8 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "parted") status = part(command, job);
     if (verb == "size") status = set_size(command, job);
     if (verb == "left") status = leave(job);
-    if (verb == "killed") status = happen(model::JobPaused{job, false});
-    if (verb == "finish") status = happen(model::JobFinished{job, JobState::Succeeded, 0, {}});
-    if (verb == "park") status = happen(model::JobParked{job, {}});
-    if (verb == "wake") status = happen(model::JobWoken{job});
-    if (verb == "lose") status = happen(model::AttemptLost{job, {}});
-    if (verb == "save") status = happen(model::CheckpointSaved{job});
-    if (verb == "hold") status = happen(model::JobHeld{job});
-    if (verb == "resume") status = happen(model::JobReleased{job});
-    if (verb == "cancel") status = happen(model::JobFinished{job, JobState::Cancelled, 0, {}});
-    if (!status) return tl::unexpected(status.error());
-    return Lines{};
+    if (auto body = event_of(verb, job)) status = happen(std::move(*body));
+    return status.map(nothing_to_tell);
 }
 
 // Its processes have saved and ended; one that only changes its size has started again.
