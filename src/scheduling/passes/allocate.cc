@@ -6,16 +6,28 @@
 #include "scheduling/place/place.h"
 #include "scheduling/rights/minimum_run.h"
 #include "scheduling/rights/quota_gate.h"
+#include "scheduling/rights/reclaim.h"
 
 namespace berth::scheduling {
 
 using cluster::Job;
 using model::Rule;
 
+namespace {
+
+// An owner would pause others for the job: who could reclaim GPUs may take them while idle.
+bool could_reclaim(const PoolView& view, const Job& job, MilliGpu amount) {
+    return may_reclaim(view, job.project, job.preemptible, amount) &&
+           could_be_freed(view, job.project, amount, counting_of(view, job.shape), MilliGpu{0});
+}
+
+}  // namespace
+
 bool may_have(Decision& decision, const PoolView& view, const Job& job) {
     if (job.ask() == 0) return !quota_gate(view, job, {});  // companions alone
-    return !decision.backfill(view).keep_share_from(job) &&
-           !quota_gate(view, job, ask_gpus(view, job, job.ask()));
+    const MilliGpu amount = ask_gpus(view, job, job.ask());
+    if (quota_gate(view, job, amount)) return false;
+    return !decision.backfill(view).keep_share_from(job) || could_reclaim(view, job, amount);
 }
 
 bool allocate(Decision& decision, const PoolView& view, const Job& job) {

@@ -9,7 +9,9 @@
 
 namespace berth::scheduling {
 
-// Whether nothing but room keeps the job from them.
+// Whether nothing but room keeps the job from them. The share that a gang of its project needs
+// keeps no job from idle GPUs that it could as well reclaim: another job would get them and be
+// paused.
 bool may_have(Decision& decision, const PoolView& view, const cluster::Job& job);
 
 // Gives it either; the job's backfill reservations are open (Backfill::Opening).
