@@ -75,18 +75,6 @@ int NodeResources::fitting(ShapeId shape, NodeId node, View view, int tasks) con
     return tasks;
 }
 
-int NodeResources::fitting_when_empty(ShapeId shape, NodeId node, int tasks) const {
-    for (const ResourceAsk& ask : asked(shape)) {
-        const HostUse& use = on(node, ask.resource);
-        if (use.capacity != kUnaccounted) {
-            tasks = within_room(tasks, use.capacity, ask.amount);
-        } else if (!is_pods(ask.resource)) {
-            return 0;
-        }
-    }
-    return tasks;
-}
-
 std::vector<ResourceAsk> NodeResources::resolved(const model::Resources& asked) const {
     std::vector<ResourceAsk> asks;
     for (const auto& [name, amount] : asked) {

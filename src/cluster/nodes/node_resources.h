@@ -55,8 +55,6 @@ class NodeResources {
     }
     // How many of `tasks` have it.
     int fitting(ShapeId shape, NodeId node, View view, int tasks) const;
-    // If the node were empty.
-    int fitting_when_empty(ShapeId shape, NodeId node, int tasks) const;
 
     void add(const model::Resources& asked_by_shape);  // of the next shape
     // True: there is a name that is new; then what tasks take has to be counted again, from

@@ -67,7 +67,6 @@ TEST_CASE("a resource that is new has all tasks counted") {
     CHECK(cluster.resources().on(kFirst, 0).reserved == 2);
     cluster.remove_job({1});
     CHECK(cluster.resources().fitting(shape, kFirst, View::Idle, 9) == 1);
-    CHECK(cluster.resources().fitting_when_empty(shape, kFirst, 9) == 2);
 }
 
 TEST_CASE("a trial takes back what it took of resources") {

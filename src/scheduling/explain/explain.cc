@@ -11,9 +11,9 @@
 #include "scheduling/explain/lack.h"
 #include "scheduling/explain/standing_verdict.h"
 #include "scheduling/place/companions.h"
+#include "scheduling/place/free_capacity.h"
 #include "scheduling/place/group_places.h"
 #include "scheduling/place/place.h"
-#include "scheduling/place/slots.h"
 #include "scheduling/plan_apply.h"
 #include "scheduling/rights/quota_gate.h"
 #include "scheduling/victims/held_back.h"
@@ -331,12 +331,9 @@ class Explainer {
         return with_node(view_.misplaced(*first) ? Cause::NodesJoin : Cause::NodesAway, *first);
     }
 
-    // How many tasks the GPUs of a node that is away would take beside what still runs there.
     int slots_when_back(NodeId node) const {
         if (view_.misplaced(node)) return when_empty(node);  // it joins then
-        return most_tasks(parts_on(view_, job_.shape, node,
-                                   [&](int gpu) { return view_.cluster.unused(node, gpu); }),
-                          shape_.request.gpus, job_.ask());
+        return scheduling::slots_when_back(view_, job_.shape, node, job_.ask());
     }
 
     bool is_by_memory() const {

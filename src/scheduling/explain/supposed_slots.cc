@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/explain/supposed_slots.h"
 
-#include <algorithm>
 #include <bit>
 
-#include "scheduling/place/slots.h"
+#include "scheduling/place/free_capacity.h"
 
 namespace berth::scheduling {
 namespace {
 
-// What is left of something on a node, when others use so much of it.
-std::int64_t supposed_room(const cluster::HostUse& host, std::int64_t others, Moment moment,
-                           const Supposed& supposed) {
-    if (host.capacity == cluster::kUnaccounted) return host.free(View::Idle);
-    const std::int64_t free =
-        moment == Moment::Now ? host.free(View::Idle) : host.capacity - others;
-    return free + (supposed.is_host_of_others_free ? others : 0);
+// Now GPUs of others are taken; on an empty node they are the last ones.
+void suppose_gpus(const PoolView& view, NodeId node, Moment moment, bool are_free,
+                  FreeCapacity& free) {
+    const model::GpuPart whole = view.cluster.whole_gpu(node);
+    std::uint64_t mask = view.cluster.others().on(node).taken;
+    for (; moment == Moment::Now && are_free && mask != 0; mask &= mask - 1) {
+        const auto gpu = static_cast<std::size_t>(std::countr_zero(mask));
+        free.compute[gpu] = static_cast<std::int32_t>(whole.compute.value);
+        free.gpu_memory[gpu] = whole.memory.value;
+    }
+    const std::size_t gpus = view.cluster.nodes()[node.index()].gpus;
+    auto gpu = static_cast<std::size_t>(view.cluster.own_gpus(node));
+    for (; moment == Moment::WhenEmpty && !are_free && gpu < gpus; ++gpu) free.compute[gpu] = 0;
 }
 
-// How many tasks the GPUs have room for.
-int slots_by_gpus(const PoolView& view, ShapeId shape, NodeId node, Moment moment, int tasks,
-                  bool are_others_gone) {
-    const cluster::Cluster& cluster = view.cluster;
-    const cluster::NodeState& state = cluster.nodes()[node.index()];
-    const model::TaskRequest& request = cluster.shape(shape).request;
-    const cluster::Others& others = cluster.others().on(node);
-    const bool is_now = moment == Moment::Now;
-    if (request.gpus == 0) return tasks;
-    if (is_now && !are_others_gone && others.missing() > 0) return 0;
-    const int when_empty = are_others_gone ? state.gpus : cluster.own_gpus(node);
-    if (request.is_whole()) {
-        const std::uint64_t left = state.whole[0] | (are_others_gone ? others.taken : 0);
-        return std::min(tasks, (is_now ? std::popcount(left) : when_empty) / request.gpus);
+void suppose_host(const PoolView& view, ShapeId shape, NodeId node, Moment moment,
+                  const Supposed& supposed, FreeCapacity& free) {
+    const cluster::Others& others = view.cluster.others().on(node);
+    const cluster::NodeResources& resources = view.cluster.resources();
+    const bool are_counted = moment == Moment::Now;
+    const int more = int{supposed.is_host_of_others_free} - int{!are_counted};
+    free.cpu = supposed.is_host_ignored ? FreeCapacity::kUnbounded : free.cpu + more * others.cpu;
+    free.memory =
+        supposed.is_host_ignored ? FreeCapacity::kUnbounded : free.memory + more * others.memory;
+    const auto asked = resources.asked(shape);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        const std::uint32_t resource = asked[i].resource;
+        const bool is_ignored = supposed.is_host_ignored || supposed.ignored == resource;
+        free.other[i] = is_ignored
+                            ? FreeCapacity::kUnbounded
+                            : free.other[i] + more * resources.used_by_others(node, resource);
     }
-    auto parts = parts_on(view, shape, node, [&](int gpu) {
-        const bool is_left = are_others_gone && (others.taken >> gpu & 1) != 0;
-        return is_now && !is_left ? cluster.free_part(View::Idle, node, gpu)
-                                  : cluster.whole_gpu(node);
-    });
-    if (!is_now) parts.resize(static_cast<std::size_t>(when_empty));
-    return most_tasks(parts, request.gpus, tasks);
 }
 
 }  // namespace
@@ -48,25 +48,30 @@ int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment mome
                    const Supposed& supposed) {
     const cluster::Cluster& cluster = view.cluster;
     const cluster::NodeState& state = cluster.nodes()[node.index()];
-    const bool is_there = state.is_ready && cluster.allows(shape, state.kind);
-    if (moment == Moment::Now && !is_there) return 0;
-    const cluster::Others& others = cluster.others().on(node);
-    int slots = slots_by_gpus(view, shape, node, moment, tasks, supposed.are_gpus_of_others_free);
-    if (slots == 0 || supposed.is_host_ignored) return slots;
-    slots = slots_within(slots, supposed_room(state.cpu, others.cpu, moment, supposed),
-                         cluster.cpu_on(shape, node));
-    slots = slots_within(slots, supposed_room(state.memory, others.memory, moment, supposed),
-                         cluster.memory_on(shape, node));
-    const cluster::NodeResources& resources = cluster.resources();
-    for (const cluster::ResourceAsk& ask : resources.asked(shape)) {
-        if (supposed.ignored == ask.resource) continue;
-        const cluster::HostUse& use = resources.on(node, ask.resource);
-        const bool is_said = use.capacity != cluster::kUnaccounted;
-        if (!is_said && !resources.is_pods(ask.resource)) return 0;
-        const std::int64_t by_others = resources.used_by_others(node, ask.resource);
-        slots = slots_within(slots, supposed_room(use, by_others, moment, supposed), ask.amount);
+    const bool are_free = supposed.are_gpus_of_others_free;
+    const bool asks_gpus = cluster.shape(shape).request.gpus > 0;
+    if (moment == Moment::Now) {
+        if (!state.is_ready || !cluster.allows(shape, state.kind)) return 0;
+        if (asks_gpus && !are_free && cluster.others().is_overfull(node)) return 0;
     }
-    return slots;
+    const TaskNeed need(view, shape, node);
+    FreeCapacity free;
+    moment == Moment::Now ? need.read(View::Idle, free) : need.read_when_empty(free);
+    suppose_gpus(view, node, moment, are_free, free);
+    suppose_host(view, shape, node, moment, supposed, free);
+    return need.slots(free, tasks);
+}
+
+int slots_when_back(const PoolView& view, ShapeId shape, NodeId node, int tasks) {
+    const TaskNeed need(view, shape, node);
+    FreeCapacity free;
+    need.read_when_empty(free);
+    for (std::size_t gpu = 0; gpu < view.cluster.nodes()[node.index()].gpus; ++gpu) {
+        const model::GpuPart unused = view.cluster.unused(node, static_cast<int>(gpu));
+        free.compute[gpu] = static_cast<std::int32_t>(unused.compute.value);
+        free.gpu_memory[gpu] = unused.memory.value;
+    }
+    return need.slots(free, tasks);
 }
 
 bool would_fit(const PoolView& view, ShapeId shape, std::span<const NodeId> nodes, Moment moment,

@@ -30,6 +30,9 @@ inline constexpr Supposed kWithoutOthers{true, true};
 int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment moment, int tasks,
                    const Supposed& supposed);
 
+// On a node that is away, if it were back: beside what still runs on its GPUs.
+int slots_when_back(const PoolView& view, ShapeId shape, NodeId node, int tasks);
+
 // Whether this many fit on all of them together. Looks at no more nodes than it takes.
 bool would_fit(const PoolView& view, ShapeId shape, std::span<const NodeId> nodes, Moment moment,
                int tasks, const Supposed& supposed);

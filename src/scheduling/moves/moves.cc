@@ -8,11 +8,12 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <tuple>
 #include <utility>
 
-#include "scheduling/moves/room_without.h"
+#include "scheduling/place/free_capacity.h"
 #include "scheduling/place/place.h"
 #include "scheduling/rights/quota_gate.h"
 
@@ -74,6 +75,16 @@ std::optional<TimePoint> worth_at(const PoolView& view, const Job& job, const Re
         first = std::min(first.value_or(time), time);
     }
     return first;
+}
+
+// Whether one task fits where these jobs have left.
+bool fits_on(const TaskNeed& need, auto&& leaving) {
+    FreeCapacity free;
+    need.read(View::Coming, free);
+    for (const Job& job : leaving) {
+        for (const cluster::PlacedTask& task : job.placed) need.give(free, task.place, job.id);
+    }
+    return need.fits(free);
 }
 
 class Search {
@@ -277,6 +288,11 @@ class Search {
         return set;
     }
 
+    auto jobs_of(const Set& set) const {
+        return set | std::views::transform(
+                         [&](std::size_t at) -> const Job& { return *movable_[at].job; });
+    }
+
     // A node, the migrations on it, and which of them would have to leave for one task.
     struct Host {
         unsigned migrations = 0;
@@ -290,8 +306,10 @@ class Search {
             for (const std::size_t movable : on_node(i)) local |= 1U << movable;
             if (local == 0) continue;
             hosts.emplace_back().migrations = local;
+            const TaskNeed need(view_, job_.shape, nodes_[i]);
             for (unsigned bits = local; bits != 0; bits = (bits - 1) & local) {
-                hosts.back().fits[bits] = fits_on(nodes_[i], set_of(bits));
+                const Set leaving = set_of(bits);
+                hosts.back().fits[bits] = fits_on(need, jobs_of(leaving));
             }
         }
         return hosts;
@@ -372,31 +390,24 @@ class Search {
         Set local(migrations.begin(), migrations.end());
         std::ranges::sort(local, {},
                           [&](std::size_t i) { return std::pair(movable_[i].price(), i); });
+        const TaskNeed need(view_, job_.shape, node);
         Set leaving;
         for (const std::size_t movable : local) {
             leaving.push_back(movable);
-            if (fits_on(node, leaving)) break;
+            if (fits_on(need, jobs_of(leaving))) break;
         }
-        if (!fits_on(node, leaving)) return {};
+        if (!fits_on(need, jobs_of(leaving))) return {};
         for (std::size_t i = leaving.size(); i-- > 0;) {
             Set fewer = leaving;
             fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-            if (fits_on(node, fewer)) leaving = std::move(fewer);
+            if (fits_on(need, jobs_of(fewer))) leaving = std::move(fewer);
         }
         std::ranges::sort(leaving);
         return Clearing{price(leaving), leaving};
     }
 
-    bool fits_on(NodeId node, const Set& leaving) const {
-        base::SmallVector<const Job*, 16> jobs;
-        for (const std::size_t movable : leaving) jobs.push_back(movable_[movable].job);
-        return has_room_without(view_, job_.shape, node, jobs);
-    }
-
     void release(const Set& set) const {
-        for (const std::size_t movable : set) {
-            view_.cluster.release(movable_[movable].job->id, movable_[movable].job->ranks());
-        }
+        for (const Job& job : jobs_of(set)) view_.cluster.release(job.id, job.ranks());
     }
 
     bool fits_without(const Set& set) const {

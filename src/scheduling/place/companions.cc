@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster/gang.h"
-#include "scheduling/place/slots.h"
+#include "scheduling/place/free_capacity.h"
 
 namespace berth::scheduling {
 namespace {
@@ -120,7 +120,7 @@ std::optional<std::size_t> companions_too_large(const PoolView& view, const Job&
             const ShapeId shape = kinds[kind].shape;
             const bool may = (view.has_for_good(node) || may_stand_on(view, job, node)) &&
                              cluster.allows(shape, cluster.nodes()[i].kind);
-            if (may) missing -= slots_when_empty(view, shape, node, missing, Host::Counted);
+            if (may) missing -= slots_when_empty(view, shape, node, missing);
         }
         if (missing > 0) return kind;
     }

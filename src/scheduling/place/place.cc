@@ -9,8 +9,8 @@
 
 #include "base/check.h"
 #include "scheduling/place/companions.h"
+#include "scheduling/place/free_capacity.h"
 #include "scheduling/place/group_places.h"
-#include "scheduling/place/slots.h"
 
 namespace berth::scheduling {
 namespace {

@@ -4,12 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "cluster/gang.h"
-
 namespace berth::scheduling {
 namespace {
-
-using Room = SlotScratch::Room;
 
 class SlotSearch {
   public:
@@ -18,48 +14,32 @@ class SlotSearch {
           units_(query.units),
           is_chosen_(query.scratch.is_chosen),
           node_(node),
+          need_(query.view, query.beneficiary.job.shape, node),
           ledger_(ledger),
           candidates_(query.scratch.candidates),
           reachable_(query.scratch.reachable),
           taken_(query.scratch.taken),
-          best_(query.scratch.best) {
-        const PoolView& view = query.view;
-        const cluster::NodeState& state = view.cluster.nodes()[node.index()];
-        const ShapeId shape = query.beneficiary.job.shape;
-        gpus_ = static_cast<std::size_t>(state.gpus);
-        counts_cpu_ = state.cpu.capacity != cluster::kUnaccounted;
-        counts_memory_ = state.memory.capacity != cluster::kUnaccounted;
-        need_gpus_ = view.cluster.shape(shape).request.gpus;
-        const model::GpuPart part = view.cluster.part_on(shape, node);
-        need_compute_ = static_cast<std::int32_t>(part.compute.value);
-        need_gpu_memory_ = part.memory.value;
-        // Whole GPUs that are left are others' first, as many as they lack.
-        if (need_gpus_ > 0) owed_ = view.cluster.others().on(node).missing();
-        need_gpus_ += owed_;
-        need_cpu_ = view.cluster.cpu_on(shape, node);
-        need_memory_ = view.cluster.memory_on(shape, node);
-        is_allowed_ =
-            state.is_ready && view.cluster.allows(shape, state.kind) && state.pool == view.pool;
-        const cluster::NodeResources& resources = view.cluster.resources();
-        for (const cluster::ResourceAsk& ask : resources.asked(shape)) {
-            const bool counts = resources.on(node, ask.resource).capacity != cluster::kUnaccounted;
-            if (counts) need_other_[others_++] = ask;
-            is_allowed_ &= counts || resources.is_pods(ask.resource);
-        }
-    }
+          best_(query.scratch.best) {}
 
     void run() {
         best_.is_possible = false;
         best_.cost = {};
         best_.units.clear();
-        if (!is_allowed_) return;
+        if (!is_allowed()) return;
         collect_candidates();
         if (!sum_up_reachable()) return;
         taken_.clear();
-        descend(0, room_, {});
+        descend(0, free_, {});
     }
 
   private:
+    bool is_allowed() const {
+        const PoolView& view = query_.view;
+        const cluster::NodeState& state = view.cluster.nodes()[node_.index()];
+        return state.is_ready && state.pool == view.pool &&
+               view.cluster.allows(query_.beneficiary.job.shape, state.kind);
+    }
+
     // A unit that the ledger forbids by itself is forbidden on top of others too.
     void collect_candidates() {
         candidates_.clear();
@@ -72,25 +52,11 @@ class SlotSearch {
     // Room if everything from a candidate onwards left: what cannot be reached is cut off. Returns
     // whether all of it would do.
     bool sum_up_reachable() {
-        const cluster::Cluster& cluster = query_.view.cluster;
-        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
-            const int at = static_cast<int>(gpu);
-            const MilliGpu compute = cluster.compute_left(View::Coming, node_, at);
-            room_.gpu[gpu] = static_cast<std::int32_t>(compute.value);
-            if (!counts_gpu_memory()) continue;
-            room_.gpu_memory[gpu] = cluster.free_part(View::Coming, node_, at).memory.value;
-        }
-        const cluster::NodeState& state = cluster.nodes()[node_.index()];
-        room_.cpu = state.cpu.free(View::Coming);
-        room_.memory = state.memory.free(View::Coming);
-        for (std::size_t i = 0; i < others_; ++i) {
-            room_.other[i] =
-                cluster.resources().on(node_, need_other_[i].resource).free(View::Coming);
-        }
-        Room all;
-        copy(room_, all);
+        need_.read(View::Coming, free_);
+        FreeCapacity all;
+        need_.copy(free_, all);
         for (const auto& candidate : candidates_) add_here(all, candidate.unit);
-        if (!fits(all)) return false;
+        if (!need_.fits(all)) return false;
         // Cheapest first; ties in the order of projects, then in victim order.
         for (auto& candidate : candidates_) {
             candidate.lost = query_.lost(candidate.unit);
@@ -106,9 +72,9 @@ class SlotSearch {
             return units_.comes_before(left.unit, right.unit);
         });
         reachable_.resize(candidates_.size() + 1);
-        reachable_.back() = Room{};
+        reachable_.back() = FreeCapacity{};
         for (std::size_t i = candidates_.size(); i-- > 0;) {
-            copy(reachable_[i + 1], reachable_[i]);
+            need_.copy(reachable_[i + 1], reachable_[i]);
             add_here(reachable_[i], candidates_[i].unit);
         }
         return true;
@@ -118,86 +84,9 @@ class SlotSearch {
         return unit < is_chosen_.size() && is_chosen_[unit];
     }
 
-    void add_here(Room& freed, std::size_t unit) const {
-        for (const model::TaskPlacement& task : units_[unit].tasks) {
-            if (task.node != node_) continue;
-            for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-                const auto gpu = static_cast<std::size_t>(std::countr_zero(mask));
-                freed.gpu[gpu] += static_cast<std::int32_t>(task.share.value);
-                if (counts_gpu_memory()) freed.gpu_memory[gpu] += task.gpu_memory.value;
-            }
-            freed.cpu += task.cpu.value;
-            freed.memory += task.memory.value;
-            add_other(freed, units_[unit].job, task.task);
-        }
-    }
-
-    void add_other(Room& freed, JobId job, int rank) const {
-        if (others_ == 0) return;
-        const cluster::Cluster& cluster = query_.view.cluster;
-        const ShapeId shape = cluster::asked_by(cluster, cluster.job(job).shape, rank);
-        for (std::size_t i = 0; i < others_; ++i) {
-            freed.other[i] += cluster.resources().asked(shape, need_other_[i].resource);
-        }
-    }
-
-    // Whole GPUs bring their memory with them.
-    bool counts_gpu_memory() const { return need_gpu_memory_ > 0; }
-    bool has_memory(const Room& freed, std::size_t gpu, const Room* more) const {
-        if (!counts_gpu_memory()) return true;
-        const std::int64_t extra = more != nullptr ? more->gpu_memory[gpu] : 0;
-        return freed.gpu_memory[gpu] + extra >= need_gpu_memory_;
-    }
-
-    // As much as the node has and the task counts.
-    void copy(const Room& from, Room& to) const {
-        std::copy_n(from.gpu.begin(), gpus_, to.gpu.begin());
-        if (counts_gpu_memory()) {
-            std::copy_n(from.gpu_memory.begin(), gpus_, to.gpu_memory.begin());
-        }
-        to.cpu = from.cpu;
-        to.memory = from.memory;
-        std::copy_n(from.other.begin(), others_, to.other.begin());
-    }
-
-    bool has_other(const Room& freed, const Room* more) const {
-        for (std::size_t i = 0; i < others_; ++i) {
-            const std::int64_t extra = more != nullptr ? more->other[i] : 0;
-            if (freed.other[i] + extra < need_other_[i].amount) return false;
-        }
-        return true;
-    }
-
-    int count_fitting(const Room& freed) const {
-        int gpus = 0;
-        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
-            gpus += freed.gpu[gpu] >= need_compute_ && has_memory(freed, gpu, nullptr);
-        }
-        return gpus;
-    }
-
-    bool fits(const Room& freed, const Room* more = nullptr) const {
-        int gpus = 0;
-        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
-            const std::int32_t compute = more != nullptr ? more->gpu[gpu] : 0;
-            gpus += freed.gpu[gpu] + compute >= need_compute_ && has_memory(freed, gpu, more);
-        }
-        const auto enough = [&](bool counts, std::int64_t have, std::int64_t extra,
-                                std::int64_t need) { return !counts || have + extra >= need; };
-        return gpus >= need_gpus_ && has_owed(freed, more) &&
-               enough(counts_cpu_, freed.cpu, more != nullptr ? more->cpu : 0, need_cpu_) &&
-               enough(counts_memory_, freed.memory, more != nullptr ? more->memory : 0,
-                      need_memory_) &&
-               has_other(freed, more);
-    }
-
-    bool has_owed(const Room& freed, const Room* more) const {
-        int whole = 0;
-        for (std::size_t gpu = 0; gpu < gpus_ && owed_ > 0; ++gpu) {
-            const std::int32_t compute = more != nullptr ? more->gpu[gpu] : 0;
-            whole += freed.gpu[gpu] + compute >= base::kWholeGpu.value ? 1 : 0;
-        }
-        return whole >= owed_;
+    void add_here(FreeCapacity& freed, std::size_t unit) const {
+        const VictimUnit& victim = units_[unit];
+        for (const model::TaskPlacement& task : victim.tasks) need_.give(freed, task, victim.job);
     }
 
     bool is_taken(std::size_t unit) const {
@@ -218,9 +107,9 @@ class SlotSearch {
         return is_no_better(cost);
     }
 
-    void descend(std::size_t next, const Room& freed, const Cost& cost) {
+    void descend(std::size_t next, const FreeCapacity& freed, const Cost& cost) {
         if (is_no_better(cost)) return;
-        if (fits(freed)) {
+        if (need_.fits(freed)) {
             best_.is_possible = true;
             best_.cost = cost;
             best_.units.clear();
@@ -228,21 +117,21 @@ class SlotSearch {
             return;
         }
         if (next == candidates_.size() || ++steps_ > kSlotSteps) return;
-        if (is_too_dear(next, need_gpus_ - count_fitting(freed), cost)) return;
-        if (!fits(freed, &reachable_[next])) return;
+        if (is_too_dear(next, need_.gpus_missing(freed), cost)) return;
+        if (!need_.fits(freed, &reachable_[next])) return;
         take_and_descend(next, freed, cost);
         descend(next + 1, freed, cost);
     }
 
     // Takes the unit and the units of the same job that must go first.
-    void take_and_descend(std::size_t next, const Room& freed, Cost cost) {
+    void take_and_descend(std::size_t next, const FreeCapacity& freed, Cost cost) {
         const std::size_t unit = candidates_[next].unit;
         if (is_taken(unit)) {
             descend(next + 1, freed, cost);  // already taken along with a later unit
             return;
         }
-        Room more;
-        copy(freed, more);
+        FreeCapacity more;
+        need_.copy(freed, more);
         const std::size_t before = taken_.size();
         bool is_legal = true;
         for (std::size_t i = units_.first_of_job(unit); i <= unit && is_legal; ++i) {
@@ -270,22 +159,11 @@ class SlotSearch {
     const VictimUnits& units_;
     const std::vector<bool>& is_chosen_;
     NodeId node_;
+    TaskNeed need_;
     ReclaimLedger& ledger_;  // as before after the search
-    bool is_allowed_ = false;
-    std::size_t gpus_ = 0;
-    Room room_;
-    bool counts_cpu_ = false;
-    bool counts_memory_ = false;
-    int need_gpus_ = 0;
-    int owed_ = 0;  // of them, to others
-    std::int32_t need_compute_ = 0;  // of each GPU
-    std::int64_t need_gpu_memory_ = 0;
-    std::int64_t need_cpu_ = 0;
-    std::int64_t need_memory_ = 0;
-    std::array<cluster::ResourceAsk, model::kResourcesMax> need_other_;
-    std::size_t others_ = 0;  // how many of them
+    FreeCapacity free_;
     std::vector<SlotScratch::Candidate>& candidates_;
-    std::vector<Room>& reachable_;
+    std::vector<FreeCapacity>& reachable_;
     std::vector<SlotScratch::Taken>& taken_;
     SlotCost& best_;
     int most_gpus_ = 1;  // that one candidate frees here

@@ -6,10 +6,10 @@
 // one search needed of memory serves the next.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "scheduling/place/free_capacity.h"
 #include "scheduling/victims/victim_query.h"
 
 namespace berth::scheduling {
@@ -24,14 +24,6 @@ struct SlotCost {
 
 // What a search leaves for the next: room in memory, nothing else.
 struct SlotScratch {
-    // A node's free amounts, as if the units taken so far had left.
-    struct Room {
-        std::array<std::int32_t, model::kGpusPerNodeMax> gpu;  // compute
-        std::array<std::int64_t, model::kGpusPerNodeMax> gpu_memory;
-        std::int64_t cpu;
-        std::int64_t memory;
-        std::array<std::int64_t, model::kResourcesMax> other;  // of those that the task asks for
-    };
     struct Candidate {
         std::int64_t lost;
         std::size_t unit;
@@ -41,7 +33,7 @@ struct SlotScratch {
         MilliGpu largest_before;  // in the ledger
     };
     std::vector<Candidate> candidates;
-    std::vector<Room> reachable;
+    std::vector<FreeCapacity> reachable;
     std::vector<Taken> taken;
     SlotCost best;
     std::vector<bool> is_chosen;  // by unit; those beyond its end are not
