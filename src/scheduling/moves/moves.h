@@ -17,7 +17,7 @@
 // Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
 // cheapest set, then the fewest jobs, when at most kExactMigrations jobs are worth it on the nodes
 // looked at; beyond that the nodes that are cheapest to clear, one task each, which may miss what a
-// gang that needs several tasks in one domain could do with. Cost: looks at most at kNodesTried
+// gang that needs several tasks in one domain could do with. Cost: looks at most at kMoveNodesTried
 // nodes, those with the most idle GPUs first, and at the jobs on them.
 #pragma once
 
@@ -30,12 +30,12 @@
 
 #include "model/plan.h"
 #include "scheduling/moves/migrations.h"
+#include "scheduling/moves/move_price.h"
 #include "scheduling/place/place.h"
 
 namespace berth::scheduling {
 
 inline constexpr std::size_t kExactMigrations = 10;
-inline constexpr std::size_t kNodesTried = 64;
 
 struct FoundMoves {
     std::vector<model::Move> moves;  // none = no job moves
@@ -61,24 +61,12 @@ class MoveSearch {
         migrations_.forget();
     }
 
-    // What a set of jobs loses by moving, and how many GPUs it has.
-    struct MigrationCost {
-        std::int64_t price = 0;  // GPU-milliseconds
-        MilliGpu gpus{0};
-    };
-    // Why no job moves.
-    struct Refusal {
-        base::SmallVector<MigrationCost, 4>
-            too_dear;  // what was not tried for its price, none worse than another
-        std::optional<TimePoint> protected_until;  // when more jobs may be moved
-    };
-
   private:
     // All that a search looks at of a job that waits as a whole.
     using Question = std::tuple<ShapeId, int, model::JobKind, bool>;
 
     const PoolView& view_;
-    std::pmr::map<Question, Refusal> known_;
+    std::pmr::map<Question, MoveRefusal> known_;
     Migrations migrations_;
 };
 
