@@ -225,16 +225,30 @@ Status check_field(const JobField& field, const T& value) {
     return {};
 }
 
+template <typename T>
+Status within_limit(std::string_view field, const std::optional<T>& quota, T limit) {
+    if (!quota || *quota <= limit) return {};
+    return refuse(field, "at most its limit, " + text_of(limit), text_of(*quota));
+}
+
+Status check_host_rights(const Entitlement& rights) {
+    const MilliCpu cpu_limit = rights.cpu_limit.value_or(kCpuLimitMax);
+    BERTH_TRY_VOID(within("cpu_limit", cpu_limit, MilliCpu{0}, kCpuLimitMax));
+    BERTH_TRY_VOID(up_to("cpu_quota", rights.cpu_quota, kCpuLimitMax));
+    BERTH_TRY_VOID(within_limit("cpu_quota", rights.cpu_quota, cpu_limit));
+    const Bytes memory_limit = rights.memory_limit.value_or(kMemoryLimitMax);
+    BERTH_TRY_VOID(within("memory_limit", memory_limit, Bytes{0}, kMemoryLimitMax));
+    BERTH_TRY_VOID(up_to("memory_quota", rights.memory_quota, kMemoryLimitMax));
+    return within_limit("memory_quota", rights.memory_quota, memory_limit);
+}
+
 Status check_rights(const Entitlement& rights) {
     const bool has_bound = rights.quota && *rights.quota < kUnlimited;
     if (has_bound) BERTH_TRY_VOID(within("quota", *rights.quota, MilliGpu{0}, kGpusMax));
     if (rights.limit != kUnlimited) {
         BERTH_TRY_VOID(within("limit", rights.limit, MilliGpu{0}, kGpusMax));
     }
-    const MilliCpu cpu = rights.cpu_limit.value_or(MilliCpu{0});
-    BERTH_TRY_VOID(within("cpu_limit", cpu, MilliCpu{0}, kCpuLimitMax));
-    const Bytes memory = rights.memory_limit.value_or(Bytes{0});
-    BERTH_TRY_VOID(within("memory_limit", memory, Bytes{0}, kMemoryLimitMax));
+    BERTH_TRY_VOID(check_host_rights(rights));
     if (rights.weight < 0 || rights.weight > kWeightMax) {
         return refuse("weight", "0 to " + base::format_thousandths(kWeightMax),
                       base::format_thousandths(rights.weight));

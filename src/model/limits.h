@@ -38,8 +38,9 @@ inline constexpr std::int64_t kMillion = 1'000'000;
 inline constexpr MilliGpu kGpusMax = base::gpus(10'000'000'000);  // as GPUs count in quotas
 inline constexpr MilliCpu kCpusMax{1'000'000'000};  // a million cores
 inline constexpr Bytes kMemoryMax{std::int64_t{1} << 50};  // 1 PiB
-inline constexpr MilliCpu kCpuLimitMax{1'000'000'000'000};  // of a project: a billion cores
-inline constexpr Bytes kMemoryLimitMax{std::int64_t{1} << 60};  // of a project: 1 EiB
+// Of a project, quotas as limits: a billion cores, and 1 EiB.
+inline constexpr MilliCpu kCpuLimitMax{1'000'000'000'000};
+inline constexpr Bytes kMemoryLimitMax{std::int64_t{1} << 60};
 inline constexpr Duration kTimeMax{365LL * 24 * 3600 * 1000};
 inline constexpr Duration kPastMax = kTimeMax * 100;  // from now, and to come
 inline constexpr std::size_t kCommandBytesMax = 1024 * 1024;  // of words, of variables

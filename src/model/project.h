@@ -26,7 +26,10 @@ inline constexpr MilliGpu kUnlimited{INT64_C(1) << 60};
 struct Entitlement {
     std::optional<MilliGpu> quota;      // deserved; none = sum of the children's, 0 for a leaf
     MilliGpu limit = kUnlimited;        // never exceeded by the subtree
-    // Nor are these, by the CPU and memory that its tasks ask for; none = no limit.
+    // Of the CPU and memory that its tasks ask for: guaranteed; none = nothing is.
+    std::optional<MilliCpu> cpu_quota = {};
+    std::optional<Bytes> memory_quota = {};
+    // Never exceeded; none = no limit.
     std::optional<MilliCpu> cpu_limit = {};
     std::optional<Bytes> memory_limit = {};
     std::int64_t weight = 1000;         // share of the surplus, in thousandths
@@ -57,6 +60,9 @@ struct Project {
 
     bool operator==(const Project&) const = default;
 };
+
+// What of these rights holds in other pools too: what is guaranteed is said of each.
+Entitlement without_guarantees(Entitlement rights);
 
 // The rights of `project` in `pool`. In a named pool without an entry nothing is guaranteed, but
 // unused quota may be borrowed.

@@ -303,6 +303,8 @@ Result<model::Project> read_project(const Command& command, model::Project proje
          }},
         {"quota", into(rights.quota, parse_gpus)},
         {"limit", into(rights.limit, parse_gpus)},
+        {"cpu_quota", into(rights.cpu_quota, parse_cpu)},
+        {"memory_quota", into(rights.memory_quota, base::parse_bytes)},
         {"cpu_limit", into(rights.cpu_limit, parse_cpu)},
         {"memory_limit", into(rights.memory_limit, base::parse_bytes)},
         {"weight", into(rights.weight, base::parse_thousandths)},

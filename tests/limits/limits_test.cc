@@ -280,6 +280,28 @@ TEST_CASE("long lists are refused by their length, before each entry costs anyth
     }
 }
 
+TEST_CASE("a quota of CPU or memory lies between nothing and the limit") {
+    const auto refusal = [](const model::Entitlement& rights) {
+        const auto status = model::check_limits(model::Project{.name = "a", .rights = rights});
+        return status ? std::string("taken") : status.error().message;
+    };
+    CHECK(refusal({.quota = {}, .cpu_quota = model::MilliCpu{-1}}) ==
+          "project \"a\": cpu_quota: wanted 0 to 1000000000, found -0.001");
+    CHECK(refusal({.quota = {},
+                   .cpu_quota = model::MilliCpu{8000},
+                   .cpu_limit = model::MilliCpu{4000}}) ==
+          "project \"a\": cpu_quota: wanted at most its limit, 4, found 8");
+    CHECK(refusal({.quota = {},
+                   .memory_quota = model::Bytes{1 << 30},
+                   .memory_limit = model::Bytes{0}}) ==
+          "project \"a\": memory_quota: wanted at most its limit, 0, found 1G");
+    CHECK(refusal({.quota = {}, .memory_quota = model::Bytes{-1}})
+              .starts_with("project \"a\": memory_quota: wanted 0 to"));
+    CHECK(refusal({.quota = {},
+                   .cpu_quota = model::MilliCpu{4000},
+                   .cpu_limit = model::MilliCpu{4000}}) == "taken");
+}
+
 TEST_CASE("names have no control characters, and programs no zero bytes") {
     const auto refusal = [](const std::string& spec) {
         return tests::submit_json(R"({"spec":{"project":"a",)" + spec +

@@ -60,11 +60,19 @@ void change_rights(codec::FieldReader& fields, const codec::Value& map,
     if (const auto limit = fields.decimal("limit", 3, wanted))
         rights.limit = model::MilliGpu{*limit};
     if (is_null(map, "limit")) rights.limit = model::kUnlimited;
-    if (const auto cpu = fields.decimal("cpu_limit", 3, "a number of cores such as 64"))
-        rights.cpu_limit = model::MilliCpu{*cpu};
-    if (is_null(map, "cpu_limit")) rights.cpu_limit.reset();
-    if (const auto memory = fields.bytes("memory_limit")) rights.memory_limit = *memory;
-    if (is_null(map, "memory_limit")) rights.memory_limit.reset();
+    const auto change_cpu = [&](std::string_view field, std::optional<model::MilliCpu>& cpu) {
+        if (const auto cores = fields.decimal(field, 3, "a number of cores such as 64"))
+            cpu = model::MilliCpu{*cores};
+        if (is_null(map, field)) cpu.reset();
+    };
+    change_cpu("cpu_quota", rights.cpu_quota);
+    change_cpu("cpu_limit", rights.cpu_limit);
+    const auto change_memory = [&](std::string_view field, std::optional<model::Bytes>& memory) {
+        if (const auto bytes = fields.bytes(field)) memory = *bytes;
+        if (is_null(map, field)) memory.reset();
+    };
+    change_memory("memory_quota", rights.memory_quota);
+    change_memory("memory_limit", rights.memory_limit);
     if (const auto weight = fields.decimal("weight", 3, "a number such as 1 or 0.5")) {
         rights.weight = *weight;
     }
@@ -73,7 +81,7 @@ void change_rights(codec::FieldReader& fields, const codec::Value& map,
 }
 
 // Rights in named pools: what a new entry does not say is taken from those in the default pool, but
-// for the quota. null takes an entry away.
+// for the quotas. null takes an entry away.
 void change_pools(codec::FieldReader& fields, codec::Problems& problems, model::Project& project) {
     const codec::Value* pools = fields.find("pools");
     if (pools == nullptr) return;
@@ -83,9 +91,9 @@ void change_pools(codec::FieldReader& fields, codec::Problems& problems, model::
             project.pools.erase(pool);
             continue;
         }
-        model::Entitlement pattern = project.rights;
-        pattern.quota.reset();
-        model::Entitlement& rights = project.pools.try_emplace(pool, pattern).first->second;
+        model::Entitlement& rights =
+            project.pools.try_emplace(pool, model::without_guarantees(project.rights))
+                .first->second;
         codec::FieldReader own(problems, map, fields.path_of("pools") + "." + pool);
         change_rights(own, map, rights);
         own.finish();

@@ -266,7 +266,8 @@ Table project_table(std::span<const codec::ProjectView> projects, Detail detail)
     const bool is_wide = detail == Detail::Wide;
     if (is_wide) columns.push_back({.title = "ORDER"});
     if (is_wide) columns.push_back({.title = "TAIL", .align = Align::Right});
-    for (const char* title : {"CPU LIMIT", "CPU USED", "MEMORY LIMIT", "MEMORY USED"}) {
+    for (const char* title :
+         {"CPU QUOTA", "CPU LIMIT", "CPU USED", "MEMORY QUOTA", "MEMORY LIMIT", "MEMORY USED"}) {
         if (is_wide) columns.push_back({.title = title, .align = Align::Right});
     }
     Table table(std::move(columns));
@@ -287,9 +288,14 @@ Table project_table(std::span<const codec::ProjectView> projects, Detail detail)
         if (is_wide) {
             row.emplace_back(project->job_order ? codec::word(*project->job_order) : "-");
             row.emplace_back(project->job_tail ? std::to_string(*project->job_tail) : "-");
-            row.emplace_back(rights.cpu_limit ? base::format(*rights.cpu_limit) : "-");
+            const auto add_bound = [&](const auto& bound) {
+                row.emplace_back(bound ? base::format(*bound) : "-");
+            };
+            add_bound(rights.cpu_quota);
+            add_bound(rights.cpu_limit);
             row.emplace_back(base::format(sums.cpu_used));
-            row.emplace_back(rights.memory_limit ? base::format(*rights.memory_limit) : "-");
+            add_bound(rights.memory_quota);
+            add_bound(rights.memory_limit);
             row.emplace_back(base::format(sums.memory_used));
         }
         table.add_row(std::move(row));

@@ -30,6 +30,8 @@ constexpr Flag kProjectListFlags[] = {
 constexpr Flag kRightsFlags[] = {
     {'q', "quota", "GPUS", "GPUs the project gets whenever it asks: 4, 0.5"},
     {0, "limit", "GPUS", "most GPUs it may use; \"none\" removes the limit"},
+    {0, "cpu-quota", "CORES", "CPUs its jobs get whenever they ask; \"none\" removes the quota"},
+    {0, "memory-quota", "SIZE", "host memory its jobs get whenever they ask: 256G, none"},
     {0, "cpu-limit", "CORES", "most CPUs its jobs may ask for; \"none\" removes the limit"},
     {0, "memory-limit", "SIZE", "most host memory its jobs may ask for: 512G, none"},
     {'w', "weight", "NUMBER", "weight for sharing over-quota GPUs (default: 1)"},
@@ -57,12 +59,19 @@ constexpr Flag kRightsFlags[] = {
     {0, "parent", "DEPARTMENT", "department above it", Completes::Projects},
 };
 
+std::string field_of(std::string_view flag) {
+    std::string field(flag);
+    std::ranges::replace(field, '-', '_');
+    return field;
+}
+
 // Writes the flag's decimal under the name of its field.
 Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::string_view flag) {
     if (!arguments.has(flag)) return {};
     const std::string given = arguments.text(flag);
-    json.key(flag == "cpu-limit" ? "cpu_limit" : flag);
-    if (flag.ends_with("limit") && given == "none") {
+    json.key(field_of(flag));
+    const bool may_be_none = flag.ends_with("limit") || flag == "cpu-quota";
+    if (may_be_none && given == "none") {
         json.null();
         return {};
     }
@@ -75,18 +84,19 @@ Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::st
     return {};
 }
 
-// Quota, limits, weight, priority and kind, those given.
+// Quotas, limits, weight, priority and kind, those given.
 Success add_rights(codec::JsonWriter& json, const Arguments& arguments) {
-    if (arguments.has("memory-limit")) {
-        json.key("memory_limit");
-        const std::string given = arguments.text("memory-limit");
+    for (const std::string_view flag : {"memory-quota", "memory-limit"}) {
+        if (!arguments.has(flag)) continue;
+        json.key(field_of(flag));
+        const std::string given = arguments.text(flag);
         if (given == "none") {
             json.null();
         } else {
             json.string(given);
         }
     }
-    for (const std::string_view flag : {"quota", "limit", "cpu-limit", "weight"}) {
+    for (const std::string_view flag : {"quota", "limit", "cpu-quota", "cpu-limit", "weight"}) {
         if (const Success added = add_decimal(json, arguments, flag); !added) {
             return tl::unexpected(added.error());
         }

@@ -159,6 +159,10 @@ void ApiStyle::write(JsonWriter& json, const model::Entitlement& rights) const {
     write_value(*this, json, rights.quota);
     json.key("limit");
     write(json, rights.limit);
+    json.key("cpu_quota");
+    write_value(*this, json, rights.cpu_quota);
+    json.key("memory_quota");
+    write_value(*this, json, rights.memory_quota);
     json.key("cpu_limit");
     write_value(*this, json, rights.cpu_limit);
     json.key("memory_limit");
@@ -170,14 +174,19 @@ void ApiStyle::write(JsonWriter& json, const model::Entitlement& rights) const {
     json.end_object();
 }
 void ApiStyle::read(JsonReader& json, model::Entitlement& rights) const {
-    static constexpr std::array<std::string_view, 8> kKnown{
-        "quota", "limit", "cpu_limit", "memory_limit", "weight", "priority", "kind", "usage"};
+    static constexpr std::array<std::string_view, 10> kKnown{
+        "quota",        "limit",  "cpu_quota", "memory_quota", "cpu_limit",
+        "memory_limit", "weight", "priority",  "kind",         "usage"};
     std::string_view key;
     for (json.begin_object(); json.next_key(key);) {
         if (key == "quota") {
             read_value(*this, json, rights.quota);
         } else if (key == "limit") {
             read(json, rights.limit);
+        } else if (key == "cpu_quota") {
+            read_value(*this, json, rights.cpu_quota);
+        } else if (key == "memory_quota") {
+            read_value(*this, json, rights.memory_quota);
         } else if (key == "cpu_limit") {
             read_value(*this, json, rights.cpu_limit);
         } else if (key == "memory_limit") {

@@ -179,7 +179,8 @@ TEST_CASE("the JSON of the API is the documented one") {
     project.rights.usage_ppm = 125'000;
     CHECK(codec::project_json(project) ==
           R"({"apiVersion":"berth/v1","kind":"Project","name":"nlp","parent":"","order":0,)"
-          R"("rights":{"quota":2.5,"limit":-1,"cpu_limit":null,"memory_limit":null,)"
+          R"("rights":{"quota":2.5,"limit":-1,"cpu_quota":null,"memory_quota":null,)"
+          R"("cpu_limit":null,"memory_limit":null,)"
           R"("weight":0.5,"priority":100,"kind":"guaranteed",)"
           R"("usage":0.125},"pools":{},"preemption_delay":null,"preempt_min_run":null,)"
           R"("reclaim_min_run":null,"job_order":null,"job_tail":null})");

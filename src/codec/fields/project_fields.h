@@ -13,6 +13,8 @@ struct Fields<model::Entitlement> {
     static void visit(auto&& field) {
         field("quota", &model::Entitlement::quota);
         field("limit", &model::Entitlement::limit);
+        field("cpu_quota", &model::Entitlement::cpu_quota);
+        field("memory_quota", &model::Entitlement::memory_quota);
         field("cpu_limit", &model::Entitlement::cpu_limit);
         field("memory_limit", &model::Entitlement::memory_limit);
         field("weight", &model::Entitlement::weight);

@@ -287,23 +287,31 @@ std::optional<MilliGpu> StateReader::read_bound(FieldReader& fields, std::string
 constexpr std::int64_t kMillion = 1'000'000;
 
 // "none" takes back what is said of all pools.
-void read_host_limits(FieldReader& fields, Entitlement& rights) {
-    const auto is_said = [&](std::string_view name, auto& limit) {
-        const Value* value = fields.find(name);
-        const bool is_none = value != nullptr && (value->text == "none" || value->text == "-1");
-        if (is_none) limit.reset();
-        return value != nullptr && !is_none;
-    };
-    if (is_said("cpu_limit", rights.cpu_limit)) {
-        const auto cores = fields.decimal("cpu_limit", 3, "a number of cores such as 64");
-        rights.cpu_limit = MilliCpu{cores.value_or(0)};
-    }
-    if (is_said("memory_limit", rights.memory_limit))
-        rights.memory_limit = fields.bytes("memory_limit");
+bool is_said(FieldReader& fields, std::string_view name, auto& bound) {
+    const Value* value = fields.find(name);
+    const bool is_none = value != nullptr && (value->text == "none" || value->text == "-1");
+    if (is_none) bound.reset();
+    return value != nullptr && !is_none;
+}
+
+void read_cores(FieldReader& fields, std::string_view name, std::optional<MilliCpu>& bound) {
+    if (!is_said(fields, name, bound)) return;
+    bound = MilliCpu{fields.decimal(name, 3, "a number of cores such as 64").value_or(0)};
+}
+
+void read_memory(FieldReader& fields, std::string_view name, std::optional<Bytes>& bound) {
+    if (is_said(fields, name, bound)) bound = fields.bytes(name);
+}
+
+void read_host_rights(FieldReader& fields, Entitlement& rights) {
+    read_cores(fields, "cpu_quota", rights.cpu_quota);
+    read_memory(fields, "memory_quota", rights.memory_quota);
+    read_cores(fields, "cpu_limit", rights.cpu_limit);
+    read_memory(fields, "memory_limit", rights.memory_limit);
 }
 
 Entitlement StateReader::read_rights(FieldReader& fields, Entitlement rights) {
-    read_host_limits(fields, rights);
+    read_host_rights(fields, rights);
     if (const auto quota = read_bound(fields, "quota", false)) rights.quota = quota;
     if (const auto limit = read_bound(fields, "limit", true)) rights.limit = *limit;
     if (const auto weight = fields.decimal("weight", 3, "a weight such as 1 or 0.5")) {
@@ -346,7 +354,7 @@ void StateReader::read_project(const Value& value, const std::string& path) {
             Entitlement pattern = project.rights;
             // How much is its own there, and what it has had, is said of each pool.
             if (pool != model::kDefaultPool) {
-                pattern.quota.reset();
+                pattern = model::without_guarantees(pattern);
                 pattern.usage_ppm = 0;
             }
             project.pools.emplace(pool, read_rights(pool_fields, pattern));

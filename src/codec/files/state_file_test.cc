@@ -127,6 +127,22 @@ TEST_CASE("limits of CPU and memory hold in every pool that does not take them b
           std::string::npos);
 }
 
+TEST_CASE("quotas of CPU and memory are said of each pool") {
+    const auto state = good(
+        "nodes: [{name: n1, gpus: 2}]\n"
+        "pools: [{name: h100, labels: {gpu: h100}}, {name: old, labels: {gpu: v100}}]\n"
+        "projects: [{name: p, cpu_quota: 1.5, memory_quota: 64G, memory_limit: 64G,\n"
+        "            pools: {h100: {cpu_quota: 2}, old: {memory_quota: none}}}]");
+    const model::Project& project = state.projects.front();
+    CHECK(project.rights.cpu_quota == model::MilliCpu{1500});
+    CHECK(project.rights.memory_quota == base::Bytes{std::int64_t{64} << 30});
+    CHECK(project.pools.at("h100").cpu_quota == model::MilliCpu{2000});
+    CHECK_FALSE(project.pools.at("h100").memory_quota.has_value());
+    CHECK_FALSE(project.pools.at("old").cpu_quota.has_value());
+    CHECK_FALSE(model::rights_in(project, "elsewhere").cpu_quota.has_value());
+    CHECK(is_equal(good(codec::state_json(state)), state));
+}
+
 TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
     const auto state = good(
         "now: 2h\nnodes: [{name: n1, gpus: 2}]\n"

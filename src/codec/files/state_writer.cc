@@ -67,7 +67,9 @@ void say(JsonWriter& json, const std::vector<T>& values) {
 const JobSpec kUsual;
 
 // `general`: what would hold if nothing were said.
-void say_host_limits(JsonWriter& json, const Entitlement& rights, const Entitlement& general) {
+void say_host_rights(JsonWriter& json, const Entitlement& rights, const Entitlement& general) {
+    if (rights.cpu_quota) json.key("cpu_quota").raw(base::format(*rights.cpu_quota));
+    if (rights.memory_quota) json.key("memory_quota").string(base::format(*rights.memory_quota));
     if (rights.cpu_limit) json.key("cpu_limit").raw(base::format(*rights.cpu_limit));
     if (rights.memory_limit) json.key("memory_limit").string(base::format(*rights.memory_limit));
     if (general.cpu_limit && !rights.cpu_limit) json.key("cpu_limit").string("none");
@@ -211,7 +213,7 @@ class StateWriter {
     void write(const Entitlement& rights, const Entitlement& general) {
         if (rights.quota) bound("quota", *rights.quota);
         bound("limit", rights.limit);
-        say_host_limits(json_, rights, general);
+        say_host_rights(json_, rights, general);
         raw("weight", base::format_thousandths(rights.weight));
         number("priority", rights.priority);
         json_.key("kind").string(word(rights.kind));

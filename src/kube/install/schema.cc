@@ -23,7 +23,7 @@ constexpr std::size_t kWordsMax = 1024;    // of what is said in a condition
 constexpr std::size_t kPoolsSaidMax = 64;  // of which a Project has rights of its own
 constexpr std::size_t kConditionsMax = 16;
 constexpr std::string_view kWantedGpus = "a number of GPUs such as 4 or 0.125, or -1 for no bound";
-constexpr std::string_view kWantedCores = "a number of cores such as 64 or 0.5, or -1 for no limit";
+constexpr std::string_view kWantedCores = "a number of cores such as 64 or 0.5, or -1 for none";
 constexpr std::string_view kWantedWeight = "a weight such as 1 or 0.125";
 constexpr std::string_view kLabelKey =
     "^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";

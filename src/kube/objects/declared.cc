@@ -64,9 +64,7 @@ Status read_spec(JsonReader& reader, DeclaredProject& declared) {
     });
     BERTH_TRY_VOID(first);
     for (auto& [pool, at] : spec.pool_rights) {
-        model::Entitlement rights = spec.project.rights;
-        // How much is its own there is said of each pool.
-        if (pool != model::kDefaultPool) rights.quota.reset();
+        model::Entitlement rights = model::rights_in(spec.project, pool);
         BERTH_TRY_VOID(read_fields(rights_fields(), kSpec + ".pools." + pool, at, rights));
         spec.project.pools.emplace(pool, rights);
     }

@@ -241,6 +241,10 @@ TEST_CASE("what is wrong is said with its field, and stops no list") {
         {R"({"pools": {"h100": {"quota": true}}})",
          "spec.pools.h100.quota: wanted a number of GPUs such as 4 or 0.5, or -1 for no bound, "
          "found true"},
+        {R"({"cpuQuota": "many"})",
+         "spec.cpuQuota: wanted a number of cores such as 64, or -1 for none, found \"many\""},
+        {R"({"memoryQuota": "2G", "memoryLimit": "1G"})",
+         "project \"vision\": memory_quota: wanted at most its limit, 1G, found 2G"},
         {R"({"pools": {"h100": 4}})", "spec.pools.h100: wanted a map of fields"},
     };
     for (const auto& [spec, problem] : projects) {

@@ -63,30 +63,32 @@ Status read_gpus(JsonReader& reader, Entitlement& rights) {
     return {};
 }
 
-Status read_cpu_limit(JsonReader& reader, Entitlement& rights) {
+template <auto Member>
+Status read_cores(JsonReader& reader, Entitlement& rights) {
     JsonReader ahead = reader;
     const bool is_number = is_next(ahead, JsonReader::Type::Number);
     if (is_number && ahead.read_number_text() == "-1") {
-        rights.cpu_limit.reset();
+        (rights.*Member).reset();
     } else if (const auto amount = thousandths_at(reader)) {
-        rights.cpu_limit = model::MilliCpu{*amount};
+        rights.*Member = model::MilliCpu{*amount};
     } else {
-        return refuse_spec(reader, "a number of cores such as 64, or -1 for no limit");
+        return refuse_spec(reader, "a number of cores such as 64, or -1 for none");
     }
     reader.pass_over();
     return {};
 }
 
-Status read_memory_limit(JsonReader& reader, Entitlement& rights) {
+template <auto Member>
+Status read_memory(JsonReader& reader, Entitlement& rights) {
     static constexpr std::string_view kWanted = "an amount of memory such as 512G, or none";
     JsonReader ahead = reader;
     if (!is_next(ahead, JsonReader::Type::String)) return refuse_spec(reader, kWanted);
     const std::string_view text = ahead.read_text();
     const auto amount = base::parse_bytes(text);
     if (text == "none") {
-        rights.memory_limit.reset();
+        (rights.*Member).reset();
     } else if (amount) {
-        rights.memory_limit = *amount;
+        rights.*Member = *amount;
     } else {
         return refuse_spec(reader, kWanted);
     }
@@ -284,12 +286,18 @@ constexpr SpecField<Entitlement> kRights[] = {
      read_gpus<&Entitlement::quota>},
     {"limit", FieldType::Gpus, "GPUs that it never exceeds. Default: -1, no limit.",
      read_gpus<&Entitlement::limit>},
+    {"cpuQuota", FieldType::Cores,
+     "Cores that its pods may ask for together whenever they need them. Default: -1, none.",
+     read_cores<&Entitlement::cpu_quota>},
+    {"memoryQuota", FieldType::Memory,
+     "Host memory that its pods may ask for together whenever they need it. Default: none.",
+     read_memory<&Entitlement::memory_quota>},
     {"cpuLimit", FieldType::Cores,
      "Cores that its pods never ask for more than, together. Default: -1, no limit.",
-     read_cpu_limit},
+     read_cores<&Entitlement::cpu_limit>},
     {"memoryLimit", FieldType::Memory,
      "Host memory that its pods never ask for more than, together. Default: none, no limit.",
-     read_memory_limit},
+     read_memory<&Entitlement::memory_limit>},
     {"weight", FieldType::Weight, "Its part when idle GPUs are shared out. Default: 1.",
      read_weight},
     {"priority", FieldType::Priority, "Higher is offered idle GPUs first. Default: 100.",

@@ -32,7 +32,7 @@ inline constexpr std::size_t kExchangeModelsMax = 64;
 // What the value of a field looks like.
 enum class FieldType {
     Gpus,  // a number of GPUs, or -1 for no bound
-    Cores,  // a number of cores, or -1 for no limit
+    Cores,  // a number of cores, or -1 for none
     Memory,  // "64G", or "none"
     Weight,
     Priority,
