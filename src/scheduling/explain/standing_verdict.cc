@@ -90,7 +90,8 @@ void tell_what_leaves(const Cluster& cluster, const Plan& plan, const Job& job,
         });
         if (is_asked) add_blocker(verdict, id);
     }
-    if (!verdict.blockers.empty()) return;
+    const bool has_gpus = cluster.shape(job.shape).request.gpus > 0;
+    if (has_gpus && !verdict.blockers.empty()) return;
     for (const auto& [id, left] : leaving) {
         if (std::ranges::find(promised, left.node, &TaskPlacement::node) == promised.end())
             continue;
