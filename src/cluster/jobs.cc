@@ -22,7 +22,24 @@ Usage usage_of(const Cluster& cluster, const Job& job, std::span<const TaskPlace
         usage.host += stated_by(cluster, job, task.task);
     }
     if (!job.preemptible) usage.not_preemptible = usage.allocated;
+    if (!job.preemptible) usage.host_not_preemptible = usage.host;
     return usage;
+}
+
+// Adds to one project and everything above it.
+void add_upwards(std::span<Claim> claims, std::span<const ProjectState> projects, ProjectId project,
+                 const Usage& amount, std::int64_t sign) {
+    for (ProjectId at = project; at.is_valid(); at = projects[at.index()].parent) {
+        Usage& usage = claims[at.index()].usage;
+        usage.allocated += amount.allocated * sign;
+        usage.not_preemptible += amount.not_preemptible * sign;
+        usage.pending += amount.pending * sign;
+        usage.host += amount.host * sign;
+    }
+    if (amount.host_not_preemptible == HostAsk{}) return;  // of most jobs
+    for (ProjectId at = project; at.is_valid(); at = projects[at.index()].parent) {
+        claims[at.index()].usage.host_not_preemptible += amount.host_not_preemptible * sign;
+    }
 }
 
 std::span<const TaskPlacement> single(const TaskPlacement& task) { return {&task, 1}; }
@@ -113,16 +130,8 @@ Job& Cluster::mutable_job(JobId id) {
     return *found;
 }
 
-// Adds to one project and everything above it.
 void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign) {
-    std::vector<Claim>& claims = pools_[pool.index()].claims;
-    for (ProjectId at = project; at.is_valid(); at = projects_[at.index()].parent) {
-        Usage& usage = claims[at.index()].usage;
-        usage.allocated += amount.allocated * sign;
-        usage.not_preemptible += amount.not_preemptible * sign;
-        usage.pending += amount.pending * sign;
-        usage.host += amount.host * sign;
-    }
+    add_upwards(pools_[pool.index()].claims, projects_, project, amount, sign);
 }
 
 MilliGpu Cluster::counted(const TaskPlacement& task) const {

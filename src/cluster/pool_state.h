@@ -31,12 +31,16 @@ struct HostAsk {
     }
 };
 
+// Of a quota that is not stated: less than any.
+inline constexpr std::int64_t kNotStated = -1;
+
 // What a tree node holds and wants in one pool, its subtree included, as GPUs count there.
 struct Usage {
     MilliGpu allocated{0};  // running or promised
     MilliGpu not_preemptible{0};  // the part of it that cannot be paused
     MilliGpu pending{0};  // wanted on top, by jobs that may run
     HostAsk host{};  // asked for by tasks that run or are promised a place
+    HostAsk host_not_preemptible{};  // the part of it that cannot be paused
 
     bool operator==(const Usage&) const = default;
 };
@@ -46,6 +50,8 @@ struct Claim {
     model::Entitlement rights;
     MilliGpu quota{0};  // rights.quota, or the sum of the children's
     MilliGpu limit{0};  // rights.limit; of a fixed quota: at most the quota
+    // Those of rights, or the sum of the children's.
+    HostAsk host_quota{kNotStated, kNotStated};
     Usage usage;
     JobClasses queue;
     std::uint64_t queue_stamp = 0;  // another whenever a job class changes
@@ -74,6 +80,7 @@ struct PoolState {
     int cpu_only_victims = 0;  // of all claims
     bool has_fixed_quota = false;  // anybody's
     bool has_host_limit = false;  // of CPU or memory, any project
+    bool has_host_quota = false;  // likewise
 
     model::Pool description() const { return {name, labels, exchange, spares}; }
     bool has_kind(std::size_t kind) const {

@@ -313,11 +313,33 @@ void Cluster::remove_project(ProjectId id) {
 namespace {
 
 void note_kinds_of_rights(PoolState& pool) {
-    pool.has_fixed_quota = pool.has_host_limit = false;
+    pool.has_fixed_quota = pool.has_host_limit = pool.has_host_quota = false;
     for (const Claim& claim : pool.claims) {
         pool.has_fixed_quota |= claim.rights.kind == model::QuotaKind::Fixed;
         pool.has_host_limit |= claim.rights.cpu_limit || claim.rights.memory_limit;
+        pool.has_host_quota |= claim.rights.cpu_quota || claim.rights.memory_quota;
     }
+}
+
+void add_stated(std::int64_t& sum, std::int64_t quota) {
+    if (quota != kNotStated) sum = std::max<std::int64_t>(sum, 0) + quota;
+}
+
+void add_stated(HostAsk& sum, const HostAsk& quota) {
+    add_stated(sum.cpu, quota.cpu);
+    add_stated(sum.mebibytes, quota.mebibytes);
+}
+
+// Quotas of CPU and memory that it does not state are those of its children; fixed ones are its
+// limits.
+void resolve_host_rights(Claim& claim, const HostAsk& of_children) {
+    model::Entitlement& rights = claim.rights;
+    claim.host_quota = of_children;
+    if (rights.cpu_quota) claim.host_quota.cpu = rights.cpu_quota->value;
+    if (rights.memory_quota) claim.host_quota.mebibytes = rights.memory_quota->value >> 20;
+    if (rights.kind != model::QuotaKind::Fixed) return;
+    if (rights.cpu_quota) rights.cpu_limit = rights.cpu_quota;
+    if (rights.memory_quota) rights.memory_limit = rights.memory_quota;
 }
 
 }  // namespace
@@ -332,10 +354,12 @@ void Cluster::resolve_claims() {
 void Cluster::resolve_quota(PoolState& pool, ProjectId id) {
     const ProjectState& project = projects_[id.index()];
     MilliGpu of_children{0};
+    HostAsk host_of_children{kNotStated, kNotStated};
     for (const ProjectId child : project.children) {
         resolve_quota(pool, child);
         const MilliGpu quota = pool.claims[child.index()].quota;
         of_children = std::min(of_children + std::min(quota, model::kUnlimited), model::kUnlimited);
+        add_stated(host_of_children, pool.claims[child.index()].host_quota);
     }
     Claim& claim = pool.claims[id.index()];
     if (id == kRoot) {
@@ -345,6 +369,7 @@ void Cluster::resolve_quota(PoolState& pool, ProjectId id) {
     claim.rights = rights_in(project.project, pool.name);
     claim.quota = claim.rights.quota.value_or(of_children);
     claim.limit = claim.rights.limit;
+    resolve_host_rights(claim, host_of_children);
     if (claim.rights.kind == model::QuotaKind::Fixed) {
         claim.limit = std::min(claim.limit, claim.quota);
     }

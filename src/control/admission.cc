@@ -6,6 +6,7 @@
 #include "cluster/gang.h"
 #include "model/fields/job_fields.h"
 #include "scheduling/explain/explain.h"
+#include "scheduling/rights/quota_gate.h"
 
 namespace berth::control {
 namespace {
@@ -59,25 +60,18 @@ void write_key(std::string& key, const model::JobSpec& spec) {
     });
 }
 
-// Whether it would be above a limit of CPU or memory although nothing else ran.
-bool above_host_limit(const cluster::Claim& claim, const cluster::HostAsk& asks, Verdict& verdict) {
-    const auto& cpu = claim.rights.cpu_limit;
-    const auto& memory = claim.rights.memory_limit;
-    const std::int64_t bytes = asks.mebibytes << 20;
-    if (cpu && asks.cpu > cpu->value) {
-        verdict.because(Cause::CpuLimitReached);
-        verdict.host_asks = asks.cpu;
-        verdict.host_used = claim.usage.host.cpu;
-        verdict.host_bound = cpu->value;
-    } else if (memory && bytes > memory->value) {
-        verdict.because(Cause::MemoryLimitReached);
-        verdict.host_asks = bytes;
-        verdict.host_used = claim.usage.host.mebibytes << 20;
-        verdict.host_bound = memory->value;
-    } else {
-        return false;
-    }
-    return true;
+// The bound of CPU or memory that it would pass although nothing else ran.
+std::optional<scheduling::Denial> above_host_bounds(const cluster::Claim& claim,
+                                                    const cluster::Job& job,
+                                                    const cluster::HostAsk& asks) {
+    using scheduling::HostBound;
+    const auto denial = [&](HostBound bound, const cluster::HostAsk& used) {
+        const auto alone = scheduling::host_denial(claim.rights, bound, {}, asks);
+        return alone ? scheduling::host_denial(claim.rights, bound, used, asks) : alone;
+    };
+    const auto above_limit = denial(HostBound::Limit, claim.usage.host);
+    if (above_limit || job.preemptible) return above_limit;
+    return denial(HostBound::QuotaForNotPreemptible, claim.usage.host_not_preemptible);
 }
 
 // The bound of the project, or of one above it, that the request alone exceeds.
@@ -88,8 +82,12 @@ std::optional<Verdict> above_bounds(const Cluster& cluster, const cluster::Job& 
     for (base::ProjectId at = job.project; at != cluster::kRoot;
          at = cluster.projects()[at.index()].parent) {
         const cluster::Claim& claim = cluster.claim(pool, at);
-        if (above_host_limit(claim, cluster::stated_together(cluster, job, job.tasks_min),
-                             verdict)) {
+        const auto asks_host = cluster::stated_together(cluster, job, job.tasks_min);
+        if (const auto denial = above_host_bounds(claim, job, asks_host)) {
+            verdict.because(denial->cause);
+            verdict.host_asks = denial->host.asks;
+            verdict.host_used = denial->host.used;
+            verdict.host_bound = denial->host.bound;
             verdict.scope = cluster.projects()[at.index()].project.name;
             return verdict;
         }

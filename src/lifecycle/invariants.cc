@@ -33,6 +33,14 @@ bool is_as_counted(const HostUse& use, const HostUse& sum) {
     return use.used == sum.used && use.releasing == sum.releasing && use.reserved == sum.reserved;
 }
 
+void add_usage(cluster::Usage& sum, const cluster::Usage& amount) {
+    sum.allocated += amount.allocated;
+    sum.not_preemptible += amount.not_preemptible;
+    sum.pending += amount.pending;
+    sum.host += amount.host;
+    sum.host_not_preemptible += amount.host_not_preemptible;
+}
+
 // The larger of each.
 model::GpuPart most(const model::GpuPart& one, const model::GpuPart& other) {
     return {std::max(one.compute, other.compute), std::max(one.memory, other.memory)};
@@ -130,11 +138,7 @@ class Audit {
     void credit(const Job& job, base::PoolId pool, const cluster::Usage& amount) {
         for (base::ProjectId at = job.project; at.is_valid();
              at = cluster_.projects()[at.index()].parent) {
-            cluster::Usage& usage = usage_[pool.index()][at.index()];
-            usage.allocated += amount.allocated;
-            usage.not_preemptible += amount.not_preemptible;
-            usage.pending += amount.pending;
-            usage.host += amount.host;
+            add_usage(usage_[pool.index()][at.index()], amount);
         }
     }
 
@@ -165,6 +169,7 @@ class Audit {
         if (active != job.active || companions != job.companions)
             report("job " + std::to_string(job.id.value) + ": active count");
         if (!job.preemptible) usage.not_preemptible = usage.allocated;
+        if (!job.preemptible) usage.host_not_preemptible = usage.host;
         if (usage != cluster::Usage{}) credit(job, job.pool, usage);
         const int missing = job.most_tasks() - active - held;
         if (!job.may_run || missing <= 0) return;

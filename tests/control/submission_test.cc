@@ -207,3 +207,33 @@ TEST_CASE("a job above its project's limit of CPU or memory alone is refused wit
     CHECK(memory->cause == berth::model::Cause::MemoryLimitReached);
     CHECK_FALSE(refusal_of(4'000, 8));
 }
+
+TEST_CASE("a job that cannot be preempted and exceeds a quota of CPU or memory alone is refused") {
+    World world;
+    berth::model::Project project;
+    project.name = "a";
+    project.rights.quota = berth::base::gpus(4);
+    project.rights.cpu_quota = berth::model::MilliCpu{4'000};
+    project.rights.memory_quota = berth::model::Bytes{std::int64_t{8} << 30};
+    world.controller->set_project(project, "susan", [](const berth::base::Status&) {});
+    world.step();
+    const auto refusal_of = [&](std::int64_t cpu, std::int64_t memory, bool preemptible) {
+        auto submission = World::job_of("a", 1);
+        submission.spec.request.cpu = berth::model::MilliCpu{cpu};
+        submission.spec.request.memory = berth::model::Bytes{memory << 30};
+        submission.spec.preemptible = preemptible;
+        const auto answer = world.submit(submission);
+        world.step();
+        return answer->refusal ? answer->refusal->verdict : std::nullopt;
+    };
+    const auto cpu = refusal_of(5'000, 1, false);
+    REQUIRE(cpu);
+    CHECK(cpu->cause == berth::model::Cause::NonPreemptibleCpuQuotaReached);
+    CHECK(cpu->host_asks == 5'000);
+    CHECK(cpu->host_bound == 4'000);
+    const auto memory = refusal_of(1'000, 9, false);
+    REQUIRE(memory);
+    CHECK(memory->cause == berth::model::Cause::NonPreemptibleMemoryQuotaReached);
+    CHECK_FALSE(refusal_of(4'000, 8, false));
+    CHECK_FALSE(refusal_of(5'000, 9, true));
+}

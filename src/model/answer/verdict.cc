@@ -27,9 +27,13 @@ Reason reason_of(Cause cause) {
         case Cause::LimitReached:
         case Cause::FixedQuotaReached:
         case Cause::NonPreemptibleQuotaReached:
+        case Cause::NonPreemptibleCpuQuotaReached:
+        case Cause::NonPreemptibleMemoryQuotaReached:
         case Cause::CpuLimitReached:
         case Cause::MemoryLimitReached: return Reason::QuotaHard;
         case Cause::SetAsideForFixedQuotas:
+        case Cause::AboveCpuQuota:
+        case Cause::AboveMemoryQuota:
         case Cause::AboveFairShare: return Reason::QuotaFair;
         case Cause::NeverFitsNode:
         case Cause::NeverFitsPool:

@@ -61,10 +61,14 @@ enum class Cause : std::uint8_t {
     LimitReached,
     FixedQuotaReached,
     NonPreemptibleQuotaReached,
+    NonPreemptibleCpuQuotaReached,
+    NonPreemptibleMemoryQuotaReached,
     CpuLimitReached,
     MemoryLimitReached,
     SetAsideForFixedQuotas,
     AboveFairShare,
+    AboveCpuQuota,  // a job without GPUs, as the next
+    AboveMemoryQuota,
     // The empty pool.
     NeverFitsNode,
     NeverFitsPool,
@@ -124,7 +128,7 @@ struct Verdict {
     Bytes memory_asked{0};
     MilliGpu compute_left{0};
     Bytes memory_left{0};
-    // Where a limit of CPU or memory decided, as `asks`, `used` and `bound`: milli-cores or bytes.
+    // Where a bound of CPU or memory decided, as `asks`, `used` and `bound`: milli-cores or bytes.
     std::int64_t host_asks = 0;
     std::int64_t host_used = 0;
     std::int64_t host_bound = 0;

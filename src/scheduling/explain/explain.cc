@@ -47,12 +47,35 @@ MilliGpu free_on(const PoolView& view, NodeId node) {
     return free;
 }
 
-void add_numbers(Verdict& verdict, const Denial& denial) {
+void add(Verdict& verdict, const PoolView& view, const Denial& denial) {
+    verdict.because(denial.cause);
+    verdict.scope = view.cluster.projects()[denial.at.index()].project.name;
     verdict.used = denial.used;
     verdict.bound = denial.bound;
     verdict.host_asks = denial.host.asks;
     verdict.host_used = denial.host.used;
     verdict.host_bound = denial.host.bound;
+}
+
+bool is_of_not_preemptible(Cause cause) {
+    return cause == Cause::NonPreemptibleQuotaReached ||
+           cause == Cause::NonPreemptibleCpuQuotaReached ||
+           cause == Cause::NonPreemptibleMemoryQuotaReached;
+}
+
+// Whether a job has no right by quotas of CPU and memory to what others hold, or not yet.
+bool is_bound_by_host_quotas(const PoolView& view, const Job& job, MilliGpu counted,
+                             Verdict& verdict) {
+    const bool has_gpus = view.cluster.shape(job.shape).request.gpus > 0;
+    if (has_gpus || !view.cluster.pool(view.pool).has_host_quota) return false;
+    if (const auto wait = held_back(view, job, counted)) {
+        verdict.until = wait->until;
+        verdict.because(wait->cause);
+        return true;
+    }
+    const auto denial = above_host_quota(view, job);
+    if (denial) add(verdict, view, *denial);
+    return denial.has_value();
 }
 
 // Why a job waits in one pool although the plan has been enacted. Each step tells its cause and
@@ -274,12 +297,11 @@ class Explainer {
         const auto denial = quota_gate(view_, job_, counted_);
         if (!denial) return false;
         verdict_.asks = counted_;
-        verdict_.scope = view_.cluster.projects()[denial->at.index()].project.name;
-        add_numbers(verdict_, *denial);
+        add(verdict_, view_, *denial);
         if (denial->cause != Cause::SetAsideForFixedQuotas) {
-            add_holders(denial->at, denial->cause == Cause::NonPreemptibleQuotaReached);
+            add_holders(denial->at, is_of_not_preemptible(denial->cause));
         }
-        return with(denial->cause);
+        return true;
     }
 
     // It fits, and yet the decision did not start it.
@@ -369,6 +391,7 @@ class Explainer {
     void tell_what_lacks() {
         if (are_others_in_the_way(nodes_, job_.ask(), Moment::Now)) return;
         add_all_holders();
+        if (is_bound_by_host_quotas(view_, job_, counted_, verdict_)) return;
         if (const NodeId node = job_.pinned.node; node.is_valid()) {
             with_node(Cause::NotOnPinnedNode, node);
         } else if (const auto lack =

@@ -39,6 +39,12 @@ constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentenc
     {Cause::NonPreemptibleQuotaReached,
      "{scope} uses {used} of the quota of {bound GPUs} that work which cannot be paused may take, "
      "this asks {asks} more"},
+    {Cause::NonPreemptibleCpuQuotaReached,
+     "{scope} uses {host used} of the quota of {host bound} CPUs that work which cannot be paused "
+     "may take, this asks {host asks} more"},
+    {Cause::NonPreemptibleMemoryQuotaReached,
+     "{scope} uses {host used} of the quota of {host bound} of memory that work which cannot be "
+     "paused may take, this asks {host asks} more"},
     {Cause::CpuLimitReached,
      "{scope} uses {host used} of its limit of {host bound} CPUs, this asks {host asks} more"},
     {Cause::MemoryLimitReached,
@@ -49,6 +55,12 @@ constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentenc
     {Cause::AboveFairShare,
      "{scope} holds {used} of its fair share of {bound GPUs} and asks {asks}; {idle} of "
      "{capacity} idle"},
+    {Cause::AboveCpuQuota,
+     "{scope} uses {host used} of its quota of {host bound} CPUs, this asks {host asks} more, and "
+     "too little is free"},
+    {Cause::AboveMemoryQuota,
+     "{scope} uses {host used} of its quota of {host bound} of memory, this asks {host asks} more, "
+     "and too little is free"},
     {Cause::NeverFitsNode, "no node has the GPUs one task of this asks"},
     {Cause::NeverFitsPool,
      "asks {asks GPUs}, the pool has {capacity}: {tasks} would fit when it is empty"},
@@ -87,7 +99,7 @@ constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentenc
     {Cause::PreemptionDelay, "{full} before {until}: its preemption delay has not passed"},
     {Cause::WasteBudgetSpent,
      "{full} before {until}: the unsaved work that pauses may destroy today is spent"},
-    {Cause::MinRuntime, "{full} before {until}: {used GPUs} {used are} held by {the protected}"},
+    {Cause::MinRuntime, "{full} before {until}: {what is held} held by {the protected}"},
 }};
 
 // Every cause has its sentence, at its place.
@@ -175,8 +187,10 @@ std::string are(bool is_one) { return is_one ? "is" : "are"; }
 
 // "4" cores, "16G" of memory.
 std::string host_text(const Verdict& verdict, std::int64_t amount) {
-    return verdict.cause == Cause::CpuLimitReached ? format(model::MilliCpu{amount})
-                                                   : format(model::Bytes{amount});
+    const bool is_cpu = verdict.cause == Cause::CpuLimitReached ||
+                        verdict.cause == Cause::NonPreemptibleCpuQuotaReached ||
+                        verdict.cause == Cause::AboveCpuQuota;
+    return is_cpu ? format(model::MilliCpu{amount}) : format(model::Bytes{amount});
 }
 
 // What a verdict says itself; nothing for parts that are put together.
@@ -212,6 +226,13 @@ std::string part(const Verdict& verdict, std::string_view name) {
     if (name == "companion") return companion_text(verdict);
     if (name == "free") return idle_text(verdict);
     if (name == "apart") return apart_text(verdict);
+    const bool has_gpus = verdict.asks > model::MilliGpu{0};
+    if (name == "what is held") {
+        return has_gpus ? format_gpus(verdict.used) + " " + are(is_one_used) : "it is";
+    }
+    if (name == "full" && !has_gpus) {
+        return "CPU or memory is taken, and no running job may be preempted for it";
+    }
     if (name == "full") {
         return (tells_parts(verdict) ? parts_text(verdict) : idle_text(verdict)) +
                ", and no running job may be preempted for it";

@@ -17,7 +17,7 @@ namespace {
 
 // An owner would pause others for the job: who could reclaim GPUs may take them while idle.
 bool could_reclaim(const PoolView& view, const Job& job, MilliGpu amount) {
-    return may_reclaim(view, job.project, job.preemptible, amount) &&
+    return may_reclaim(view, job, amount) &&
            could_be_freed(view, job.project, amount, counting_of(view, job.shape), MilliGpu{0});
 }
 

@@ -22,6 +22,9 @@ using model::TaskPlacement;
 bool has_right(const PoolView& view, ProjectId project, const cluster::JobClassKey& job_class,
                Rule rule) {
     const MilliGpu amount = view.cluster.most_gpus(job_class.shape, view.pool) * job_class.ask;
+    // Whether a job without GPUs stays within its quotas, each is asked when its turn comes.
+    const bool has_gpus = amount > MilliGpu{0};
+    if (rule == Rule::Reclaim && !has_gpus) return view.cluster.pool(view.pool).has_host_quota;
     if (rule == Rule::Reclaim) return may_reclaim(view, project, job_class.preemptible, amount);
     const auto& victims = view.claim(project).victims;
     return !victims.empty() && victims.begin()->priority_key < job_class.priority_key;
@@ -59,9 +62,7 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
                           const Backfill::Opening& opening) {
     const MilliGpu amount = ask_gpus(view, job, job.ask());
     const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
-    const bool may_take =
-        rule == Rule::Preempt || may_reclaim(view, job.project, job.preemptible, amount);
-    if (!may_take) return {};
+    if (rule == Rule::Reclaim && !may_reclaim(view, job, amount)) return {};
     if (const auto wait = must_wait(view, beneficiary)) {
         decision_.wake_at(wait->until);
         return {};

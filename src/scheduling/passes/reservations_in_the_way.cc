@@ -5,8 +5,8 @@
 #include <span>
 #include <tuple>
 
+#include "cluster/gang.h"
 #include "scheduling/place/place.h"
-#include "scheduling/rights/reclaim.h"
 
 namespace berth::scheduling {
 namespace {
@@ -37,13 +37,15 @@ Holders holders_in_order(const PoolView& view) {
 // Those of them whose reservations the owner may take.
 Holders losers(const PoolView& view, const Beneficiary& beneficiary, const Holders& holders) {
     Holders losers;
-    ReclaimLedger ledger(view, beneficiary.job.project, beneficiary.amount);
+    ReclaimLedger ledger(view, beneficiary);
     for (const Job* job : holders) {
-        MilliGpu amount{0};
-        for (const TaskPlacement& task : job->reservation->tasks)
-            amount += view.cluster.counted(task);
-        if (!ledger.may_take(job->project, amount)) continue;
-        ledger.take(job->project, amount);
+        UnitSize reserved;
+        for (const TaskPlacement& task : job->reservation->tasks) {
+            reserved.gpus += view.cluster.counted(task);
+            reserved.host += cluster::stated_by(view.cluster, *job, task.task);
+        }
+        if (!ledger.may_take(job->project, reserved)) continue;
+        ledger.take(job->project, reserved);
         losers.push_back(job);
     }
     return losers;
@@ -81,7 +83,7 @@ base::SmallVector<JobId, 16> reservations_in_the_way(const PoolView& view,
                                                      const Beneficiary& beneficiary,
                                                      VictimSearch& search) {
     if (!view.policy.sticky_plans) return {};
-    if (!is_within_quota(view, beneficiary.job.project, beneficiary.amount)) return {};
+    if (!is_owner(view, beneficiary)) return {};
     Holders taken = losers(view, beneficiary, holders_in_order(view));
     Withdrawal withdrawal(view, beneficiary, search);
     if (taken.empty() || withdrawal.places_without(taken).empty()) return {};

@@ -72,31 +72,61 @@ std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, Mi
     return {};
 }
 
-// The limits of CPU and memory.
-std::optional<Denial> host_gate(const PoolView& view, ProjectId project,
+// What of CPU and memory bounds a job.
+std::optional<Denial> host_gate(const PoolView& view, const cluster::Job& job,
                                 const cluster::HostAsk& asks) {
-    for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
+    for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {
         const cluster::Claim& claim = view.claim(at);
-        const cluster::HostAsk& used = claim.usage.host;
-        const auto& cpu = claim.rights.cpu_limit;
-        if (cpu && asks.cpu > 0 && used.cpu + asks.cpu > cpu->value) {
-            return Denial{Cause::CpuLimitReached, at, {}, {}, {asks.cpu, used.cpu, cpu->value}};
+        auto denial = host_denial(claim.rights, HostBound::Limit, claim.usage.host, asks);
+        if (!denial && !job.preemptible) {
+            denial = host_denial(claim.rights, HostBound::QuotaForNotPreemptible,
+                                 claim.usage.host_not_preemptible, asks);
         }
-        const auto& memory = claim.rights.memory_limit;
-        const std::int64_t wanted = (used.mebibytes + asks.mebibytes) << 20;
-        if (memory && asks.mebibytes > 0 && wanted > memory->value) {
-            const std::int64_t used_bytes = used.mebibytes << 20;
-            return Denial{Cause::MemoryLimitReached,
-                          at,
-                          {},
-                          {},
-                          {wanted - used_bytes, used_bytes, memory->value}};
-        }
+        if (!denial) continue;
+        denial->at = at;
+        return denial;
     }
     return {};
 }
 
 }  // namespace
+
+std::optional<Denial> host_denial(const model::Entitlement& rights, HostBound bound,
+                                  const cluster::HostAsk& used, const cluster::HostAsk& asks) {
+    struct Causes {
+        Cause cpu;
+        Cause memory;
+    };
+    static constexpr Causes kCauses[] = {
+        {Cause::CpuLimitReached, Cause::MemoryLimitReached},
+        {Cause::NonPreemptibleCpuQuotaReached, Cause::NonPreemptibleMemoryQuotaReached},
+        {Cause::AboveCpuQuota, Cause::AboveMemoryQuota}};
+    const Causes& causes = kCauses[static_cast<std::size_t>(bound)];
+    const bool is_limit = bound == HostBound::Limit;
+    const auto& cpu = is_limit ? rights.cpu_limit : rights.cpu_quota;
+    if (cpu && asks.cpu > 0 && used.cpu + asks.cpu > cpu->value) {
+        return Denial{causes.cpu, {}, {}, {}, {asks.cpu, used.cpu, cpu->value}};
+    }
+    const auto& memory = is_limit ? rights.memory_limit : rights.memory_quota;
+    const std::int64_t used_bytes = used.mebibytes << 20;
+    const std::int64_t bytes = asks.mebibytes << 20;
+    if (memory && bytes > 0 && used_bytes + bytes > memory->value) {
+        return Denial{causes.memory, {}, {}, {}, {bytes, used_bytes, memory->value}};
+    }
+    return {};
+}
+
+std::optional<Denial> above_host_quota(const PoolView& view, const cluster::Job& job) {
+    const auto asks = cluster::stated_together(view.cluster, job, job.ask());
+    for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {
+        const cluster::Claim& claim = view.claim(at);
+        auto denial = host_denial(claim.rights, HostBound::Quota, claim.usage.host, asks);
+        if (!denial) continue;
+        denial->at = at;
+        return denial;
+    }
+    return {};
+}
 
 bool is_above_own_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
     for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
@@ -112,9 +142,10 @@ bool is_set_aside(const PoolView& view, ProjectId project) {
 
 std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount,
                                  std::optional<int> tasks) {
-    if (view.cluster.pool(view.pool).has_host_limit) {
+    const cluster::PoolState& pool = view.cluster.pool(view.pool);
+    if (pool.has_host_limit || pool.has_host_quota) {
         const auto asks = cluster::stated_together(view.cluster, job, tasks.value_or(job.ask()));
-        if (const auto denial = host_gate(view, job.project, asks)) return denial;
+        if (const auto denial = host_gate(view, job, asks)) return denial;
     }
     if (amount == MilliGpu{0}) return {};
     for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {
@@ -128,7 +159,7 @@ std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, 
                           claim.quota};
         }
     }
-    if (!view.cluster.pool(view.pool).has_fixed_quota) return {};
+    if (!pool.has_fixed_quota) return {};
     return set_aside_gate(view, job.project, amount);
 }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "cluster/gang.h"
+#include "scheduling/rights/victim_terms.h"
+
 namespace berth::scheduling {
 namespace {
 
@@ -60,6 +63,11 @@ bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, Mill
     return preemptible || claim.usage.not_preemptible + amount <= view.quota(project);
 }
 
+bool may_reclaim(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
+    if (amount == MilliGpu{0}) return has_host_right(view, job);
+    return may_reclaim(view, job.project, job.preemptible, amount);
+}
+
 Counting counting_of(const PoolView& view, ShapeId shape) {
     const bool by_memory = view.cluster.shape(shape).request.gpu_memory > model::Bytes{0};
     const bool is_exchanged = !view.cluster.pool(view.pool).exchange.empty();
@@ -77,6 +85,7 @@ bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Co
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)] + reserved;
     const int cpu_only =
         view.cluster.pool(view.pool).cpu_only_victims - view.claim(project).cpu_only_victims;
+    if (amount == MilliGpu{0}) return cpu_only > 0;
     if (cpu_only > 0 && reachable >= amount && takes_cpu_only(view, project, amount)) return true;
     for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
         const Asking asking(view, at, amount);
@@ -94,23 +103,33 @@ bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Co
     return false;
 }
 
-ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
-    : takes_cpu_only_(takes_cpu_only(view, beneficiary, amount)),
-      account_of_(view.cluster.projects().size(), kNoAccount) {
+ReclaimLedger::ReclaimLedger(const PoolView& view, const Beneficiary& beneficiary)
+    : account_of_(view.cluster.projects().size(), kNoAccount) {
+    const cluster::Job& job = beneficiary.job;
+    const MilliGpu amount = beneficiary.amount;
+    const bool has_gpus = amount > MilliGpu{0};
+    takes_cpu_only_ = !has_gpus || takes_cpu_only(view, job.project, amount);
+    if (takes_cpu_only_ && view.cluster.pool(view.pool).has_host_quota) {
+        host_.emplace(view, job.project);
+    }
+    HostRight right(view, has_gpus
+                              ? cluster::HostAsk{}
+                              : cluster::stated_together(view.cluster, job, beneficiary.tasks));
     const auto mark_below = [&](auto&& self, ProjectId project, std::uint32_t account) -> void {
         account_of_[project.index()] = account;
         for (const ProjectId child : view.cluster.projects()[project.index()].children) {
             self(self, child, account);
         }
     };
-    for (ProjectId at = beneficiary; at != cluster::kRoot; at = view.parent(at)) {
+    for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {
+        if (!has_gpus && !right.reaches_beside(at)) continue;
         const Asking asking(view, at, amount);
         for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
             if (sibling == at) continue;
             SiblingAccount account;
             account.allocated = view.allocated(sibling);
             account.protected_amount = asking.protected_amount_of(sibling);
-            account.reclaimable = asking.reclaimable_from(sibling);
+            if (has_gpus) account.reclaimable = asking.reclaimable_from(sibling);
             mark_below(mark_below, sibling, static_cast<std::uint32_t>(accounts_.size()));
             accounts_.push_back(account);
         }
@@ -123,13 +142,16 @@ const ReclaimLedger::SiblingAccount* ReclaimLedger::find_account(ProjectId from)
 }
 
 // With the largest unit taken last, every unit before it is taken from no less.
-bool ReclaimLedger::may_take(ProjectId from, MilliGpu unit) const {
+bool ReclaimLedger::may_take(ProjectId from, const UnitSize& unit) const {
     const SiblingAccount* account = find_account(from);
     if (account == nullptr) return false;
-    if (unit == MilliGpu{0}) return takes_cpu_only_;
-    const MilliGpu largest = std::max(unit, account->largest);
-    const MilliGpu before_last = account->allocated - (account->taken + unit - largest);
-    return before_last > account->protected_amount && account->taken + unit <= account->reclaimable;
+    if (unit.gpus == MilliGpu{0}) {
+        return takes_cpu_only_ && (!host_ || host_->may_take(from, unit.host));
+    }
+    const MilliGpu largest = std::max(unit.gpus, account->largest);
+    const MilliGpu taken = account->taken + unit.gpus;
+    const MilliGpu before_last = account->allocated - (taken - largest);
+    return before_last > account->protected_amount && taken <= account->reclaimable;
 }
 
 MilliGpu ReclaimLedger::reclaimable_from(ProjectId from, MilliGpu largest) const {
@@ -149,24 +171,36 @@ ReclaimLedger::Headrooms ReclaimLedger::headrooms() const {
     Headrooms headrooms;
     headrooms.reserve(2 * accounts_.size());
     for (const SiblingAccount& account : accounts_) {
-        headrooms.push_back(
-            std::max(account.allocated - account.taken - account.protected_amount, MilliGpu{0}));
-        headrooms.push_back(account.reclaimable - account.taken);
+        const MilliGpu above = account.allocated - account.taken - account.protected_amount;
+        headrooms.push_back(std::max(above, MilliGpu{0}).value);
+        headrooms.push_back((account.reclaimable - account.taken).value);
     }
+    if (host_) host_->visit_above([&](std::int64_t above) { headrooms.push_back(above); });
     return headrooms;
 }
 
-MilliGpu ReclaimLedger::take(ProjectId from, MilliGpu unit) {
+MilliGpu ReclaimLedger::take_host(ProjectId from, const UnitSize& unit) {
+    if (host_) host_->take(from, unit.host);
+    return {0};
+}
+
+void ReclaimLedger::give_back_host(ProjectId from, const UnitSize& unit) {
+    if (host_) host_->give_back(from, unit.host);
+}
+
+MilliGpu ReclaimLedger::take(ProjectId from, const UnitSize& unit) {
+    if (unit.gpus == MilliGpu{0}) return take_host(from, unit);
     SiblingAccount& account = accounts_[account_of_[from.index()]];
     const MilliGpu largest_before = account.largest;
-    account.taken += unit;
-    account.largest = std::max(account.largest, unit);
+    account.taken += unit.gpus;
+    account.largest = std::max(account.largest, unit.gpus);
     return largest_before;
 }
 
-void ReclaimLedger::give_back(ProjectId from, MilliGpu unit, MilliGpu largest_before) {
+void ReclaimLedger::give_back(ProjectId from, const UnitSize& unit, MilliGpu largest_before) {
+    if (unit.gpus == MilliGpu{0}) return give_back_host(from, unit);
     SiblingAccount& account = accounts_[account_of_[from.index()]];
-    account.taken -= unit;
+    account.taken -= unit.gpus;
     account.largest = largest_before;
 }
 

@@ -3,7 +3,8 @@
 // WHOSE JOBS ARE PAUSED when a project wants back what it lent? Rule R6.
 //
 //   Who may ask:  the project stays within its fair share with the job; work that cannot be
-//                 paused also stays within the quota. Work without GPUs has no claim on GPUs.
+//                 paused also stays within the quota. Work without GPUs has no claim on GPUs: its
+//                 claim on CPU and memory is in host_reclaim.h.
 //                 With Policy::gang_reclaim a project below its share may cross it by less than
 //                 the one gang: what must hold afterwards then keeps it from going too far.
 //   Who may lose: at the first level where the two paths through the tree part, the other side,
@@ -11,7 +12,8 @@
 //                 more than its quota when the asking side stays within its own. So the last unit
 //                 may overshoot; no project loses what it holds within its quota to a project
 //                 beside it that is above its own. Work without GPUs counts for nothing, so a side
-//                 that stays within its quota may take it from anybody (Policy::reclaim_cpu_only).
+//                 that stays within its quota may take it from anybody (Policy::reclaim_cpu_only)
+//                 but from what quotas of CPU and memory keep.
 //   Afterwards:   on every level no sibling that lost is left relatively worse off than the side
 //                 that gained: not (gained / fair > 1 and gained / fair >= lost / its fair). So
 //                 a project that lost to a sibling above its share is above its own and cannot ask
@@ -24,12 +26,22 @@
 #include <optional>
 
 #include "base/small_vector.h"
-#include "scheduling/rights/pool_view.h"
+#include "scheduling/rights/host_reclaim.h"
 
 namespace berth::scheduling {
 
+struct Beneficiary;
+
+// What a unit counts as in quotas.
+struct UnitSize {
+    MilliGpu gpus{0};
+    cluster::HostAsk host{};  // stated, of one without GPUs
+};
+
 // Whether the project may take this many GPUs back at all, for work that can be paused or cannot.
 bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, MilliGpu amount);
+// The same of a job, with or without GPUs.
+bool may_reclaim(const PoolView& view, const cluster::Job& job, MilliGpu amount);
 
 // Whether the sums of all siblings allow that much to be freed for the project at all, with the
 // idle GPUs and those `reserved` for a gang: no means that no search can find it, yes means
@@ -49,23 +61,23 @@ bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount);
 class ReclaimLedger {
   public:
     ReclaimLedger() = default;  // empty: for jobs that it does not bind
-    ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount);
+    ReclaimLedger(const PoolView& view, const Beneficiary& beneficiary);
 
     // Whether a unit of this size may be taken from the project on top of what was taken, with
     // the balance kept.
-    bool may_take(ProjectId from, MilliGpu unit) const;
+    bool may_take(ProjectId from, const UnitSize& unit) const;
     // At most so much can ever be taken from the project's side in units up to this size.
     MilliGpu reclaimable_from(ProjectId from, MilliGpu largest) const;
-    // Returns the largest unit taken from that side before.
-    MilliGpu take(ProjectId from, MilliGpu unit);
-    // Takes back the last take of this unit, which returned `largest_before`.
-    void give_back(ProjectId from, MilliGpu unit, MilliGpu largest_before);
+    // Returns the GPUs of the largest unit taken from that side before.
+    MilliGpu take(ProjectId from, const UnitSize& unit);
+    // Takes back the last take, which was of this unit and returned `largest_before`.
+    void give_back(ProjectId from, const UnitSize& unit, MilliGpu largest_before);
     // The account of the sibling that a project is in; none for the beneficiary's own project.
     std::optional<std::size_t> account_of(ProjectId project) const;
     std::size_t accounts() const { return accounts_.size(); }
     // What each side holds above the floor, and what balance lets it lose; a ledger with no more
     // anywhere allows no more.
-    using Headrooms = base::SmallVector<MilliGpu, 128>;
+    using Headrooms = base::SmallVector<std::int64_t, 128>;
     Headrooms headrooms() const;
 
   private:
@@ -78,8 +90,11 @@ class ReclaimLedger {
         MilliGpu largest{0};  // of the units taken
     };
     const SiblingAccount* find_account(ProjectId from) const;
+    MilliGpu take_host(ProjectId from, const UnitSize& unit);
+    void give_back_host(ProjectId from, const UnitSize& unit);
 
     bool takes_cpu_only_ = false;
+    std::optional<HostLedger> host_;  // of work without GPUs, where a quota keeps any
     static constexpr std::uint32_t kNoAccount = static_cast<std::uint32_t>(-1);
     // By project: position in accounts_, or kNoAccount.
     base::SmallVector<std::uint32_t, 128> account_of_;

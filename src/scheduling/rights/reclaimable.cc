@@ -10,6 +10,7 @@ void Reclaimable::forget(const PoolView& view, MilliGpu reserved) {
 
 bool Reclaimable::is_possible(const PoolView& view, ProjectId project, MilliGpu amount,
                               Counting counting) {
+    if (amount == MilliGpu{0}) return could_be_freed(view, project, amount, counting);
     Known& known = known_[project.index()][static_cast<std::size_t>(counting)];
     if (amount <= known.possible) return true;
     if (known.refused >= MilliGpu{0} && amount >= known.refused) return false;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "scheduling/rights/reclaim.h"
-
 namespace berth::scheduling {
 namespace {
 
@@ -14,6 +12,11 @@ TimePoint job_protected_until(const PoolView& view, const Terms& terms, const cl
 }
 
 }  // namespace
+
+bool is_owner(const PoolView& view, const Beneficiary& beneficiary) {
+    return beneficiary.amount == MilliGpu{0} ||
+           is_within_quota(view, beneficiary.job.project, beneficiary.amount);
+}
 
 // Unless it binds everybody, the minimum run binds a project that wants more than its quota, never
 // an owner that wants back its quota; inside a project it binds batch work, never interactive.
@@ -31,7 +34,7 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
                 .asks_who = by_rank || has_minimum_runs(view.cluster)};
     }
     Terms terms = terms_of_reclaim(view, job.project);
-    terms.minimum_run = binds_all || !is_within_quota(view, job.project, beneficiary.amount);
+    terms.minimum_run = binds_all || !is_owner(view, beneficiary);
     return terms;
 }
 

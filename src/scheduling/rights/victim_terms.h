@@ -20,6 +20,10 @@ struct Beneficiary {
     cluster::Region bound_to = {};  // where it is to start
 };
 
+// Whether it takes back what its project's quotas guarantee: the owner's own right. A job without
+// GPUs has no other.
+bool is_owner(const PoolView& view, const Beneficiary& beneficiary);
+
 struct Terms {
     bool from_own = false;  // preemption: its own project's work of less priority
     ProjectId project;  // its own

@@ -9,11 +9,11 @@
 #include <span>
 
 #include "base/small_vector.h"
-#include "scheduling/rights/pool_view.h"
+#include "scheduling/rights/reclaim.h"
 
 namespace berth::scheduling {
 
-struct VictimUnit {
+struct VictimUnit : UnitSize {  // as it counts in quotas and shares
     JobId job;
     ProjectId project;
     cluster::PriorityKey priority_key;
@@ -25,7 +25,6 @@ struct VictimUnit {
     bool is_started_now = false;  // its job starts in this very decision: nothing is lost
     std::span<const model::TaskPlacement> tasks;  // all running
     std::span<const int> ranks;  // theirs
-    MilliGpu gpus{0};  // as they count in quotas and shares
     MilliGpu stopped{0};  // GPUs whose unsaved work goes with it
     TimePoint protected_until;  // its job, by its minimum run
     TimePoint last_saved;  // its job

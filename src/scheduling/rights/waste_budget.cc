@@ -3,8 +3,6 @@
 
 #include <chrono>
 
-#include "scheduling/rights/reclaim.h"
-
 namespace berth::scheduling {
 namespace {
 
@@ -15,8 +13,7 @@ constexpr std::int64_t kMillisecondsOfDay = 24 * 3600 * 1000;
 }  // namespace
 
 bool is_wasteful(const PoolView& view, const Beneficiary& beneficiary) {
-    return beneficiary.rule != model::Rule::Reclaim ||
-           !is_within_quota(view, beneficiary.job.project, beneficiary.amount);
+    return beneficiary.rule != model::Rule::Reclaim || !is_owner(view, beneficiary);
 }
 
 bool is_waste_spent(const PoolView& view, std::int64_t planned_gpu_ms) {

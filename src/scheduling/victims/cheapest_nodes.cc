@@ -148,7 +148,7 @@ bool CheapestNodes::settle(const VictimQuery& query, Candidate& candidate) {
     UnitPrices::Group& left = candidate.left;
     // Who lost too much to lose another one of these keeps them all.
     const bool is_bounded = query.asks_ledger() && !left.is_over();
-    if (is_bounded && !query.ledger.may_take(candidate.project, left.like.gpus)) return false;
+    if (is_bounded && !query.ledger.may_take(candidate.project, {left.like.gpus})) return false;
     while (!left.is_over() && !query.units.allows_any(query.terms, left.at->job, left.is_protected))
         ++left.at;
     if (left.is_over()) return false;
@@ -266,7 +266,7 @@ bool CheapestNodes::accept(const VictimQuery& query, ReclaimLedger& ledger, Node
         const VictimUnit& unit = query.units[position];
         is_chosen[position] = true;
         choice.push_back(position);
-        if (query.asks_ledger()) ledger.take(unit.project, unit.gpus);
+        if (query.asks_ledger()) ledger.take(unit.project, unit);
         cluster.release(unit.job, unit.ranks);
         for (const model::TaskPlacement& task : unit.tasks) touched.push_back(task.node);
     }

@@ -84,7 +84,7 @@ std::optional<Places> widen(const VictimQuery& query, Choice& choice) {
     ReclaimLedger ledger = query.ledger;
     const auto charge = [&](std::size_t unit) {
         if (!query.asks_ledger()) return;
-        ledger.take(query.units[unit].project, query.units[unit].gpus);
+        ledger.take(query.units[unit].project, query.units[unit]);
     };
     std::ranges::for_each(choice, charge);
     for (const std::size_t unit : by_cost(query, query.candidates())) {

@@ -31,8 +31,9 @@ MilliGpu core_of(const cluster::Job& job) {
 Protected protected_from(const PoolView& view, const Beneficiary& beneficiary) {
     const cluster::Job& asking = beneficiary.job;
     const bool is_own = beneficiary.rule == Rule::Preempt;
-    const ReclaimLedger ledger =
-        is_own ? ReclaimLedger() : ReclaimLedger(view, asking.project, beneficiary.amount);
+    const ReclaimLedger ledger = is_own ? ReclaimLedger() : ReclaimLedger(view, beneficiary);
+    // The smallest unit decides whether anything may be taken.
+    const UnitSize least{beneficiary.amount == MilliGpu{0} ? MilliGpu{0} : MilliGpu{1}};
     const bool is_by_rank = is_own && has_ranks(view.cluster, asking.project);
     const auto until = is_by_rank ? protected_by_statement : protected_until;
     Protected all;
@@ -40,7 +41,7 @@ Protected protected_from(const PoolView& view, const Beneficiary& beneficiary) {
         if (!job.is_victim() || job.pool != view.pool) continue;
         const bool may_be_asked =
             is_own ? job.project == asking.project && job.priority_key() < asking.queue_priority()
-                   : ledger.may_take(job.project, MilliGpu{1});
+                   : ledger.may_take(job.project, least);
         if (!may_be_asked) continue;
         const TimePoint its = until(view, job, beneficiary.rule, asking.project);
         if (its <= view.now) continue;
@@ -52,7 +53,7 @@ Protected protected_from(const PoolView& view, const Beneficiary& beneficiary) {
 
 std::optional<HeldBack> by_minimum_runs(const PoolView& view, const Beneficiary& beneficiary) {
     const Protected all = protected_from(view, beneficiary);
-    if (all.gpus == MilliGpu{0}) return {};
+    if (all.gpus == MilliGpu{0} && beneficiary.amount > MilliGpu{0}) return {};
     VictimSearch search;
     search.open(view);
     const FoundVictims now = search.find(beneficiary);
@@ -79,9 +80,7 @@ std::optional<HeldBack> held_back(const PoolView& view, const cluster::Job& job,
     const bool may_preempt =
         !victims.empty() && victims.begin()->priority_key < job.queue_priority();
     for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
-        const bool may = rule == Rule::Preempt
-                             ? may_preempt
-                             : may_reclaim(view, job.project, job.preemptible, amount);
+        const bool may = rule == Rule::Preempt ? may_preempt : may_reclaim(view, job, amount);
         if (!may) continue;
         const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
         if (const auto wait = must_wait(view, beneficiary)) return wait;

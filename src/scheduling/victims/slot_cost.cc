@@ -137,10 +137,10 @@ class SlotSearch {
         for (std::size_t i = units_.first_of_job(unit); i <= unit && is_legal; ++i) {
             if (is_taken(i)) continue;
             const VictimUnit& victim = units_[i];
-            is_legal = !query_.asks_ledger() || ledger_.may_take(victim.project, victim.gpus);
+            is_legal = !query_.asks_ledger() || ledger_.may_take(victim.project, victim);
             if (!is_legal) break;
             MilliGpu largest_before{0};
-            if (query_.asks_ledger()) largest_before = ledger_.take(victim.project, victim.gpus);
+            if (query_.asks_ledger()) largest_before = ledger_.take(victim.project, victim);
             taken_.push_back({i, largest_before});
             cost.lost += query_.lost(i);
             cost.stopped += victim.takes_whole_job ? 1 : 0;
@@ -151,7 +151,7 @@ class SlotSearch {
         for (; taken_.size() > before; taken_.pop_back()) {
             const VictimUnit& victim = units_[taken_.back().unit];
             if (!query_.asks_ledger()) continue;
-            ledger_.give_back(victim.project, victim.gpus, taken_.back().largest_before);
+            ledger_.give_back(victim.project, victim, taken_.back().largest_before);
         }
     }
 

@@ -13,8 +13,8 @@ bool StartTest::is_legal(const Choice& choice) const {
     ReclaimLedger ledger = query_.ledger;
     for (const std::size_t position : choice) {
         const VictimUnit& unit = query_.units[position];
-        if (!ledger.may_take(unit.project, unit.gpus)) return false;
-        ledger.take(unit.project, unit.gpus);
+        if (!ledger.may_take(unit.project, unit)) return false;
+        ledger.take(unit.project, unit);
     }
     return true;
 }

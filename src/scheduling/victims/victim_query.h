@@ -52,7 +52,7 @@ struct VictimQuery {
     // Whether the unit may be taken on top of what the ledger says.
     bool may_take(std::size_t unit, const ReclaimLedger& so_far) const {
         return units.allows(terms, unit) &&
-               (!asks_ledger() || so_far.may_take(units[unit].project, units[unit].gpus));
+               (!asks_ledger() || so_far.may_take(units[unit].project, units[unit]));
     }
     // Work that pausing the unit destroys, in the end.
     std::int64_t lost(std::size_t unit) const {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/gpu_time.h"
-#include "scheduling/rights/reclaim.h"
+#include "cluster/gang.h"
 
 namespace berth::scheduling {
 namespace {
@@ -125,7 +125,11 @@ VictimUnit VictimUnits::unit_of(const cluster::Job& job, const JobUnits& job_uni
     unit.is_started_now = has(view_->started_now, job.id);
     unit.protected_until =
         scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project);
-    for (const model::TaskPlacement& task : unit.tasks) unit.gpus += view_->cluster.counted(task);
+    const bool has_gpus = view_->cluster.shape(job.shape).request.gpus > 0;
+    for (const model::TaskPlacement& task : unit.tasks) {
+        unit.gpus += view_->cluster.counted(task);
+        if (!has_gpus) unit.host += cluster::stated_by(view_->cluster, job, task.task);
+    }
     unit.stopped = cluster::stopped_by(job, job_units.units, number);
     unit.last_saved = job.last_saved;
     unit.restart_gpu_ms = base::gpu_ms(unit.stopped, job.restart_cost);

@@ -21,13 +21,15 @@ void find_projects_to_take_from(VictimQuery& query) {
         query.projects.push_back(query.beneficiary.job.project);
         return;
     }
+    // The smallest unit decides whether anything at all may be taken from there.
+    static constexpr UnitSize kLeast{MilliGpu{1}};
+    static constexpr UnitSize kLeastWithoutGpus{};
     for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
         const ProjectId project{static_cast<ProjectId::Rep>(i)};
         const cluster::Claim& claim = view.claim(project);
-        // The smallest unit decides whether anything at all may be taken from there.
         const bool may_lose =
-            (!claim.victims.empty() && query.ledger.may_take(project, MilliGpu{1})) ||
-            (claim.cpu_only_victims > 0 && query.ledger.may_take(project, MilliGpu{0}));
+            (!claim.victims.empty() && query.ledger.may_take(project, kLeast)) ||
+            (claim.cpu_only_victims > 0 && query.ledger.may_take(project, kLeastWithoutGpus));
         if (may_lose) query.projects.push_back(project);
     }
 }
@@ -111,9 +113,8 @@ FoundVictims VictimSearch::find(const Beneficiary& beneficiary) {
                       units_,
                       prices_,
                       scratch_,
-                      beneficiary.rule == model::Rule::Reclaim
-                          ? ReclaimLedger(*view_, beneficiary.job.project, beneficiary.amount)
-                          : ReclaimLedger(),
+                      beneficiary.rule == model::Rule::Reclaim ? ReclaimLedger(*view_, beneficiary)
+                                                               : ReclaimLedger(),
                       {}};
     const ProjectId project = beneficiary.job.project;
     query.most_held = std::max(view_->allocated(project), view_->shares.fair[project.index()]);
