@@ -29,6 +29,13 @@ std::string policy_line(Rng& rng) {
            maybe(rng, "scale_overcommitted", {"", "", "yes", "no"});
 }
 
+// Of CPU and memory, in some of the lives.
+std::string host_quotas(Rng& rng, const Setting& setting) {
+    if (!setting.has_host_quotas) return "";
+    return maybe(rng, "cpu_quota", {"", "", "0", "4", "6", "12"}) +
+           maybe(rng, "memory_quota", {"", "", "", "0", "8G", "16G"});
+}
+
 // Leaves, of which some stand in two departments. What they are promised is about what is there.
 void add_projects(Rng& rng, int gpus, Setting& setting) {
     const std::int64_t leaves = rng.between(2, 4);
@@ -38,7 +45,8 @@ void add_projects(Rng& rng, int gpus, Setting& setting) {
             setting.shuffled.push_back(
                 std::string("project ") + name + " order=" + (name[1] == '0' ? "1" : "2") +
                 maybe(rng, "quota", {"", "", std::to_string(gpus / 2).c_str()}) +
-                maybe(rng, "limit", {"", "", "", std::to_string(gpus).c_str()}));
+                maybe(rng, "limit", {"", "", "", std::to_string(gpus).c_str()}) +
+                host_quotas(rng, setting));
         }
     }
     for (int leaf = 0; leaf < leaves; ++leaf) {
@@ -52,7 +60,7 @@ void add_projects(Rng& rng, int gpus, Setting& setting) {
             maybe(rng, "priority", {"", "", "", "", "200"}) +
             maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m"}) +
             maybe(rng, "preempt_min_run", {"", "", "", "", "0", "5m"}) +
-            maybe(rng, "reclaim_min_run", {"", "", "", "", "0", "5m"}));
+            maybe(rng, "reclaim_min_run", {"", "", "", "", "0", "5m"}) + host_quotas(rng, setting));
     }
 }
 
@@ -77,12 +85,24 @@ std::string size(Rng& rng, const Setting& setting, std::int64_t gpus) {
     }
 }
 
+// Of work without GPUs, in sizes that compete; some of it cannot be paused.
+std::string host_asks(Rng& rng, bool is_on_cpus) {
+    if (!is_on_cpus) {
+        return maybe(rng, "cpu", {"", "", "2", "4"}) + maybe(rng, "memory", {"", "", "4G"});
+    }
+    return " cpu=" + pick(rng, {"2", "4", "6"}) + maybe(rng, "memory", {"", "", "4G", "8G"}) +
+           maybe(rng, "preemptible", {"", "", "", "", "no"}) +
+           pick(rng, {"", "", " tasks=2", " min=1 max=3"});
+}
+
 std::string job_line(Rng& rng, const Setting& setting, const std::string& project,
                      std::int64_t gpus, int& jobs_made) {
-    const bool is_on_cpus = rng.chance(1, 8);
+    const bool is_on_cpus = rng.chance(1, setting.has_host_quotas ? 3 : 8);
     std::string line = "submit " + project + "/j" + std::to_string(++jobs_made) +
                        (is_on_cpus ? " gpus=0" : size(rng, setting, gpus)) +
-                       maybe(rng, "cpu", {"", "", "", "", is_on_cpus ? "6" : "2", "4"}) +
+                       (setting.has_host_quotas
+                            ? host_asks(rng, is_on_cpus)
+                            : maybe(rng, "cpu", {"", "", "", "", is_on_cpus ? "6" : "2", "4"})) +
                        maybe(rng, "restart_cost", {"", "", "1m", "3m"}) +
                        maybe(rng, "expected", {"", "", "10m", "2h"}) +
                        maybe(rng, "min_run", {"", "", "", "", "", "0", "10m"}) +
@@ -155,7 +175,10 @@ Setting contested_setting(Rng& rng) {
     const int gpus = std::stoi(pick(rng, {"1", "2", "2", "4", "4", "8"}));
     setting.contested = gpus;
     setting.like_all = " gpus=" + std::to_string(gpus);
-    if (rng.chance(1, 2)) setting.like_all += " cpu=" + std::to_string(4 * gpus);
+    const bool counts_cpu = rng.chance(1, 2);
+    setting.has_host_quotas = counts_cpu && gpus == 2;
+    if (counts_cpu) setting.like_all += " cpu=" + std::to_string(4 * gpus);
+    if (setting.has_host_quotas) setting.like_all += maybe(rng, "memory", {"", "32G"});
     const std::int64_t nodes = rng.between(1, gpus > 2 ? 2 : 4);
     setting.fixed.push_back(policy_line(rng));
     for (int node = 0; node < nodes; ++node) {

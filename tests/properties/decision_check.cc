@@ -420,6 +420,7 @@ class Replay {
                 report("I3: " + project + " goes above its quota with work that stays");
             }
         }
+        if (const auto broken = judge(pool).broken_host_bound(then, now)) report(*broken);
         // What a fixed project moves from a drained node to another is not lent by anybody.
         const bool all_ready =
             std::ranges::all_of(cluster_.nodes(), [](const auto& node) { return node.is_ready; });

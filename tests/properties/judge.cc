@@ -175,6 +175,18 @@ std::int64_t capacity_of(const cluster::HostUse& use) {
 
 }  // namespace
 
+void Judge::credit(Room& room, const cluster::Job& job, const model::TaskPlacement& task) const {
+    if (job.pool != pool_) return;
+    for (ProjectId at = job.project; at.is_valid(); at = cluster_.projects()[at.index()].parent) {
+        room.allocated[at.index()] += counted(task);
+        if (!job.preemptible) room.not_preemptible[at.index()] += counted(task);
+        for (auto& [host, used] : room.host) {
+            used.all[at.index()] += named(job, host);
+            if (!job.preemptible) used.not_preemptible[at.index()] += named(job, host);
+        }
+    }
+}
+
 // Coming: what is neither used nor reserved. Idle: of that, what is not being left either;
 // what is promised and still being left counts once.
 Room Judge::room(cluster::View view) const {
@@ -199,19 +211,12 @@ Room Judge::room(cluster::View view) const {
         leaving.nodes.push_back({std::vector<Part>(node.gpus), 0, 0, 0, std::move(none)});
         promised.nodes.push_back(leaving.nodes.back());
     }
-    for (auto* sums : {&room.allocated, &room.not_preemptible, &room.cpu, &room.memory}) {
-        sums->resize(cluster_.projects().size());
+    const std::size_t projects = cluster_.projects().size();
+    for (auto* sums : {&room.allocated, &room.not_preemptible}) sums->resize(projects);
+    for (const Host host : {Host::Cpu, Host::Memory}) {
+        room.host[host] = {std::vector<std::int64_t>(projects),
+                           std::vector<std::int64_t>(projects)};
     }
-    const auto credit = [&](const cluster::Job& job, const model::TaskPlacement& task) {
-        if (job.pool != pool_) return;
-        for (ProjectId at = job.project; at.is_valid();
-             at = cluster_.projects()[at.index()].parent) {
-            room.allocated[at.index()] += counted(task);
-            if (!job.preemptible) room.not_preemptible[at.index()] += counted(task);
-            room.cpu[at.index()] += named_cpu(job);
-            room.memory[at.index()] += named_memory(job);
-        }
-    };
     for (const auto& [id, job] : cluster_.jobs()) {
         const cluster::Pinned pinned = job.pinned_apart();
         if (pinned.node.is_valid()) room.nodes[pinned.node.index()].memory -= pinned.memory();
@@ -219,12 +224,12 @@ Room Judge::room(cluster::View view) const {
         for (const auto& task : job.placed) {
             Room& where = task.is_releasing ? leaving : room;
             leave(where, request, task.place, task.is_releasing ? +1 : -1);
-            if (!task.is_releasing) credit(job, task.place);
+            if (!task.is_releasing) credit(room, job, task.place);
         }
         for (const auto& task :
              job.reservation ? job.reservation->tasks : std::vector<model::TaskPlacement>{}) {
             leave(promised, request, task, +1);
-            credit(job, task);
+            credit(room, job, task);
         }
     }
     const bool idle = view == cluster::View::Idle;
@@ -263,23 +268,8 @@ std::int64_t Judge::set_aside_below(const Room& room, ProjectId roof) const {
     return sum;
 }
 
-// Only what tasks name counts.
-bool Judge::is_within_host_limits(const Room& room, const Want& want) const {
-    const std::int64_t cpu = named_cpu(*want.job) * want.tasks;
-    const std::int64_t memory = named_memory(*want.job) * want.tasks;
-    for (const ProjectId at : path(want.job->project)) {
-        const model::Entitlement& rights = cluster_.claim(pool_, at).rights;
-        const auto is_above = [](std::int64_t has, std::int64_t asks, const auto& limit) {
-            return asks > 0 && limit && has + asks > limit->value;
-        };
-        if (is_above(room.cpu[at.index()], cpu, rights.cpu_limit)) return false;
-        if (is_above(room.memory[at.index()], memory, rights.memory_limit)) return false;
-    }
-    return true;
-}
-
 bool Judge::passes_gates(const Room& room, const Want& want) const {
-    if (!is_within_host_limits(room, want)) return false;
+    if (!is_within_host_bounds(room, want)) return false;
     if (want.amount == 0) return true;
     std::vector<ProjectId> sheltered;  // the project, and the fixed ones above it, upwards
     for (const ProjectId at : path(want.job->project)) {
@@ -398,6 +388,7 @@ bool Judge::fits_at(const std::string& level, const Room& room, const Want& want
 }
 
 bool Judge::is_owner(const Room& room, const Want& want) const {
+    if (want.amount == 0) return true;  // else it may not ask
     return std::ranges::all_of(path(want.job->project), [&](ProjectId at) {
         return room.allocated[at.index()] + want.amount <= shares_.quota[at.index()];
     });
@@ -426,10 +417,13 @@ bool Judge::is_out_of_budget(const Room& room, const Want& want, std::int64_t pl
 
 bool Judge::may_ask(const Room& room, const Want& want) const {
     if (want.rule == model::Rule::Preempt) return true;
+    for (std::size_t levels = path(want.job->project).size(); want.amount == 0; --levels) {
+        if (levels == 0 || has_host_right(room, want, levels)) return levels > 0;
+    }
     const std::size_t project = want.job->project.index();
     const bool crosses = room.allocated[project] + want.amount > shares_.fair[project];
     const bool may_cross = policy_.gang_reclaim && room.allocated[project] < shares_.fair[project];
-    if (want.amount == 0 || (crosses && !may_cross)) return false;
+    if (crosses && !may_cross) return false;
     return want.job->preemptible ||
            room.not_preemptible[project] + want.amount <= shares_.quota[project];
 }
@@ -502,13 +496,11 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
 std::optional<std::string> Judge::objection(const Room& before, const Want& want,
                                             const std::vector<JudgedPiece>& taken) const {
     if (want.rule == model::Rule::Preempt) return {};
+    if (const auto host = host_objection(before, want, taken)) return host;
     const std::vector<ProjectId> asking = path(want.job->project);
     std::map<std::pair<ProjectId, ProjectId>, std::vector<std::int64_t>> sides;  // asking, losing
     for (const JudgedPiece& piece : taken) {
-        if (piece.gpus == 0) {
-            if (policy_.reclaim_cpu_only && is_owner(before, want)) continue;
-            return "R6: work without GPUs makes room for a project that is no owner";
-        }
+        if (piece.gpus == 0) continue;
         std::vector<ProjectId> losing = path(piece.project);
         std::size_t level = 1;  // from the top, where the paths part
         while (level < std::min(asking.size(), losing.size()) &&
@@ -554,8 +546,8 @@ bool Judge::helps(const Room& before, const Want& want,
              at = cluster_.projects()[at.index()].parent) {
             room.allocated[at.index()] -= piece.gpus;
             const auto tasks = static_cast<std::int64_t>(piece.tasks.size());
-            room.cpu[at.index()] -= named_cpu(cluster_.job(piece.job)) * tasks;
-            room.memory[at.index()] -= named_memory(cluster_.job(piece.job)) * tasks;
+            for (auto& [host, used] : room.host)
+                used.all[at.index()] -= named(cluster_.job(piece.job), host) * tasks;
         }
     }
     // What own work leaves is for those who have a right to it.

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "judge_room.h"
 #include "model/plan.h"
 #include "model/policy/policy.h"
-#include "resource_rule.h"
 #include "rule_shares.h"
 
 namespace berth::proof {
@@ -62,22 +62,6 @@ struct Price {
 };
 std::string text_of(const Price& price);
 
-// What is free and who holds how much; pieces can be taken out of it.
-struct Room {
-    struct Node {
-        std::vector<Part> gpus;  // what is free of each
-        int owed = 0;  // GPUs that others use and found not free: theirs as soon as some are
-        std::int64_t cpu = 0;
-        std::int64_t memory = 0;
-        Amounts resources;
-    };
-    std::vector<Node> nodes;
-    std::vector<std::int64_t> allocated;        // by project, subtree included
-    std::vector<std::int64_t> not_preemptible;  // the part of it
-    std::vector<std::int64_t> cpu;  // that tasks name, in the same way
-    std::vector<std::int64_t> memory;
-};
-
 class Judge {
   public:
     // `cluster` is read whenever a question is asked. `fresh` are jobs that the decision in
@@ -91,13 +75,11 @@ class Judge {
     Room room(cluster::View view) const;
     // What is there for whom no fixed quota shelters.
     std::int64_t room_of_pool(const Room& room) const;
-    std::int64_t named_cpu(const cluster::Job& job) const {  // of each task
-        return cluster_.shape(job.shape).request.cpu.value_or(model::MilliCpu{0}).value;
-    }
-    std::int64_t named_memory(const cluster::Job& job) const {
-        return cluster_.shape(job.shape).request.memory.value_or(model::Bytes{0}).value;
-    }
-    bool is_within_host_limits(const Room& room, const Want& want) const;
+    std::int64_t named(const cluster::Job& job, Host host) const;  // of each task
+    // Limits, and quotas for work that cannot be paused.
+    bool is_within_host_bounds(const Room& room, const Want& want) const;
+    // One beyond which a project gained.
+    std::optional<std::string> broken_host_bound(const Room& then, const Room& now) const;
     bool passes_gates(const Room& room, const Want& want) const;
     // In one domain of the required level, if the job has one, beside its running tasks.
     bool fits(const Room& room, const Want& want) const;
@@ -150,6 +132,14 @@ class Judge {
     // The path of the domain in which the node stands; nothing where it names none.
     std::optional<std::string> domain_of(base::NodeId node, const std::string& level) const;
     std::vector<ProjectId> path(ProjectId project) const;  // upwards, without the root
+    void credit(Room& room, const cluster::Job& job, const model::TaskPlacement& task) const;
+    // The quota of CPU or memory, or the sum of those below.
+    std::optional<std::int64_t> host_quota(ProjectId project, Host host) const;
+    // Of a job without GPUs, beside the first `levels` tree nodes of its path.
+    bool has_host_right(const Room& room, const Want& want, std::size_t levels) const;
+    // Why these pieces without GPUs may not be paused together, or nothing.
+    std::optional<std::string> host_objection(const Room& before, const Want& want,
+                                              const std::vector<JudgedPiece>& taken) const;
     std::int64_t set_aside_below(const Room& room, ProjectId roof) const;
     std::int64_t fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const;
     // The least that pausing one of the pieces of the project destroys, with what its job destroys

@@ -144,13 +144,21 @@ std::map<std::string, std::string> random_spares(Rng& rng, int pools) {
     }
 }
 
+// Of CPU and memory, for one project in three.
+std::string host_rights(Rng& rng) {
+    if (!rng.chance(1, 3)) return "";
+    return maybe(rng, "cpu_quota", {"", "0", "2", "4", "8"}) +
+           maybe(rng, "memory_quota", {"", "", "0", "8G", "24G"}) +
+           maybe(rng, "cpu_limit", {"", "", "", "8", "16"});
+}
+
 std::string rights(Rng& rng) {
     return maybe(rng, "quota", {"", "0", "1", "1", "2", "2", "3", "4", "1.5", "unlimited"}) +
            maybe(rng, "limit", {"", "", "", "", "", "", "2", "3", "5"}) +
            maybe(rng, "weight", {"", "", "", "0", "2", "0.5"}) +
            maybe(rng, "priority", {"", "", "", "200"}) +
            maybe(rng, "kind", {"", "", "", "", "fixed"}) +
-           maybe(rng, "usage", {"", "", "", "0.5", "1"});
+           maybe(rng, "usage", {"", "", "", "0.5", "1"}) + host_rights(rng);
 }
 
 struct Tree {
@@ -353,6 +361,7 @@ std::string quota_line(Rng& rng, const Setting& setting, const lifecycle::State&
     return "quota " + name + (setting.pools > 1 ? maybe(rng, "pool", {"", "second"}) : "") +
            maybe(rng, "quota", {"0", "1", "2", "4", "1.5"}) + maybe(rng, "limit", {"", "", "2"}) +
            maybe(rng, "weight", {"", "", "0", "1"}) +
+           maybe(rng, "cpu_quota", {"", "", "", "0", "4", "8"}) +
            maybe(rng, "kind", {"", "", "fixed", "guaranteed"}) +
            maybe(rng, "job_order", {"", "", "", "", "learned", "levels", "age", "inherit"}) +
            maybe(rng, "job_tail", {"", "", "", "", "33", "inherit"});

@@ -25,6 +25,7 @@ struct Setting {
     std::string like_all;    // what every node has, where they are alike; else empty
     std::map<std::string, std::string> spares;  // by pool
     int contested = 0;  // GPUs of a node where they are fought for: contested_script.h
+    bool has_host_quotas = false;  // likewise of CPU and memory
     bool is_for_sharing =
         false;  // many jobs may share GPUs, and GPUs say how much memory they have
 };
