@@ -49,6 +49,41 @@ Ranks free_ranks(const Companions& kind, const Job& job) {
     return ranks;
 }
 
+bool has_two_gpu_requests(const Cluster& cluster, const Shape& shape) {
+    return std::ranges::any_of(shape.companions, [&](const Companions& kind) {
+        return cluster.shape(kind.shape).request.gpus > 0;
+    });
+}
+
+MilliGpu gpus_of_companions(const Cluster& cluster, const Shape& shape, PoolId pool,
+                            CountOfTask count) {
+    MilliGpu sum{0};
+    for (const Companions& kind : shape.companions) {
+        sum += (cluster.*count)(kind.shape, pool) * kind.count;
+    }
+    return sum;
+}
+
+MilliGpu gpus_of_lacking_companions(const Cluster& cluster, const Job& job, PoolId pool,
+                                    CountOfTask count) {
+    if (job.lacking_companions == 0) return {0};
+    const Shape& shape = cluster.shape(job.shape);
+    MilliGpu sum = gpus_of_companions(cluster, shape, pool, count);
+    for (const PlacedTask& task : job.placed) {
+        if (task.is_releasing || !job.is_companion(task.place.task)) continue;
+        sum -= (cluster.*count)(asked_by(cluster, job.shape, task.place.task), pool);
+    }
+    return sum;
+}
+
+MilliGpu pending_gpus(const Cluster& cluster, const Job& job, PoolId pool) {
+    const int promised = job.reservation ? job.tasks_among(job.reservation->tasks) : 0;
+    const int missing = std::max(job.most_tasks() - job.active - promised, 0);
+    const MilliGpu tasks = missing > 0 ? cluster.demand(job.shape, pool) * missing : MilliGpu{0};
+    if (job.reservation) return tasks;  // with all companions that it lacks
+    return tasks + gpus_of_lacking_companions(cluster, job, pool, &Cluster::demand);
+}
+
 PoolId pool_of(const Cluster& cluster, const Job& job, std::span<const TaskPlacement> tasks) {
     const auto task = std::ranges::find_if(
         tasks, [&](const TaskPlacement& place) { return !job.is_companion(place.task); });

@@ -46,6 +46,21 @@ inline ShapeId asked_by(const Cluster& cluster, ShapeId shape, int rank) {
 HostAsk stated_by(const Cluster& cluster, const Job& job, int rank);
 HostAsk stated_together(const Cluster& cluster, const Job& job, int tasks);
 
+// What one task that asks this counts as in a pool: Cluster::footprint, demand or most_gpus.
+using CountOfTask = MilliGpu (Cluster::*)(ShapeId, PoolId) const;
+
+// Whether some companions ask for GPUs, so that the gang has two requests.
+bool has_two_gpu_requests(const Cluster& cluster, const Shape& shape);
+
+// The GPUs of all companions of the shape; and of those that the job lacks.
+MilliGpu gpus_of_companions(const Cluster& cluster, const Shape& shape, PoolId pool,
+                            CountOfTask count);
+MilliGpu gpus_of_lacking_companions(const Cluster& cluster, const Job& job, PoolId pool,
+                                    CountOfTask count);
+
+// What it wants on top of what it has or is promised: all its tasks, and the companions it lacks.
+MilliGpu pending_gpus(const Cluster& cluster, const Job& job, PoolId pool);
+
 // The pool of a job that has or is given these places; a companion may stand outside of it.
 PoolId pool_of(const Cluster& cluster, const Job& job, std::span<const TaskPlacement> tasks);
 

@@ -165,11 +165,9 @@ std::span<const PoolId> Cluster::pools_wanted(const Job& job) const {
 
 void Cluster::count_pending(const Job& job, std::int64_t sign) {
     if (!job.may_run) return;
-    const int in_use = job.reservation ? job.tasks_among(job.reservation->tasks) : 0;
-    const int missing = job.most_tasks() - job.active - in_use;
-    if (missing <= 0) return;
     for (const PoolId pool : pools_wanted(job)) {
-        add_usage(pool, job.project, {{}, {}, demand(job.shape, pool) * missing, {}}, sign);
+        const MilliGpu pending = pending_gpus(*this, job, pool);
+        if (pending > MilliGpu{0}) add_usage(pool, job.project, {{}, {}, pending, {}}, sign);
     }
 }
 
@@ -277,7 +275,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
     shape.tensor_skew_ppm = spec.tensor_skew_ppm.value_or(0);
     resolve_levels(*this, shape);
     for (int first = spec.tasks_max; const model::Companion& kind : spec.companions) {
-        Shape of_kind{kind.request, {}, kind.node_labels, shape.pools, {}};
+        Shape of_kind{kind.request, kind.gpu_model, kind.node_labels, shape.pools, {}};
         of_kind.filter = kind.node_filter;
         of_kind.tolerations = kind.tolerations;
         shape.companions.push_back({first, kind.count, intern(std::move(of_kind)), kind.name});

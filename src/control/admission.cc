@@ -78,7 +78,9 @@ std::optional<scheduling::Denial> above_host_bounds(const cluster::Claim& claim,
 std::optional<Verdict> above_bounds(const Cluster& cluster, const cluster::Job& job,
                                     Verdict verdict) {
     const base::PoolId pool = cluster.pools_of(job).front();
-    const base::MilliGpu asks = cluster.most_gpus(job.shape, pool) * job.tasks_min;
+    const base::MilliGpu asks =
+        cluster.most_gpus(job.shape, pool) * job.tasks_min +
+        cluster::gpus_of_lacking_companions(cluster, job, pool, &Cluster::most_gpus);
     for (base::ProjectId at = job.project; at != cluster::kRoot;
          at = cluster.projects()[at.index()].parent) {
         const cluster::Claim& claim = cluster.claim(pool, at);

@@ -359,12 +359,12 @@ class Describer {
         if (places.empty()) return {};
         const base::PoolId pool = cluster::pool_of(cluster, job, places);
         const auto pools = cluster.pools_of(job);
-        const bool may_be_there = std::ranges::find(pools, pool) != pools.end() &&
-                                  std::ranges::all_of(places, [&](const TaskPlacement& place) {
-                                      return job.is_companion(place.task) ||
-                                             cluster.nodes()[place.node.index()].pool == pool;
-                                  });
-        return may_be_there ? places : std::vector<TaskPlacement>{};
+        const auto is_there = [&](const TaskPlacement& place) {
+            return (job.is_companion(place.task) && place.gpu_mask == 0) ||
+                   cluster.nodes()[place.node.index()].pool == pool;
+        };
+        if (std::ranges::find(pools, pool) == pools.end()) return {};
+        return std::ranges::all_of(places, is_there) ? places : std::vector<TaskPlacement>{};
     }
 
     // The lowest GPUs of the node that are free or being left; none when they are too few.

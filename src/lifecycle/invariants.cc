@@ -61,6 +61,21 @@ MilliGpu counted(const Cluster& cluster, const TaskPlacement& task) {
     return {gpus * (weight == exchange.end() ? 1000 : weight->second) / 1000};
 }
 
+// What these tasks and the companions that neither run nor are promised a place are expected to
+// count as.
+MilliGpu pending(const Cluster& cluster, const Job& job, int tasks, base::PoolId pool) {
+    MilliGpu sum = cluster.demand(job.shape, pool) * tasks;
+    if (job.reservation) return sum;
+    for (const cluster::Companions& kind : cluster.shape(job.shape).companions) {
+        const auto is_there = [&](const cluster::PlacedTask& task) {
+            return !task.is_releasing && kind.has(task.place.task);
+        };
+        const std::int64_t placed = std::ranges::count_if(job.placed, is_there);
+        sum += cluster.demand(kind.shape, pool) * (kind.count - placed);
+    }
+    return sum;
+}
+
 class Audit {
   public:
     explicit Audit(const Cluster& cluster) : cluster_(cluster) {
@@ -171,10 +186,10 @@ class Audit {
         if (!job.preemptible) usage.not_preemptible = usage.allocated;
         if (!job.preemptible) usage.host_not_preemptible = usage.host;
         if (usage != cluster::Usage{}) credit(job, job.pool, usage);
-        const int missing = job.most_tasks() - active - held;
-        if (!job.may_run || missing <= 0) return;
+        if (!job.may_run) return;
+        const int missing = std::max(job.most_tasks() - active - held, 0);
         for (const base::PoolId pool : cluster_.pools_wanted(job)) {
-            credit(job, pool, {{}, {}, cluster_.demand(job.shape, pool) * missing, {}});
+            credit(job, pool, {{}, {}, pending(cluster_, job, missing, pool), {}});
         }
     }
 

@@ -11,10 +11,16 @@ using model::Duration;
 using model::Evidence;
 using model::JobRecord;
 
+std::int64_t milli_gpus(const model::TaskRequest& request) {
+    return request.share.value * request.gpus;
+}
+
 // How long it has run in all, pauses left out, as if always with its whole gang.
 Duration time_run(const JobRecord& job, model::TimePoint now) {
-    const model::TaskRequest& request = job.spec.request;
-    const std::int64_t milli = request.share.value * request.gpus * job.spec.tasks_min;
+    std::int64_t milli = milli_gpus(job.spec.request) * job.spec.tasks_min;
+    for (const model::Companion& kind : job.spec.companions) {
+        milli += milli_gpus(kind.request) * kind.count;
+    }
     Duration running{0};
     if (!job.tasks.empty() && job.last_start)
         running = now - std::max(job.settled, *job.last_start);

@@ -169,16 +169,19 @@ Status check_request(const TaskRequest& request) {
     return check_resources("resources", request.resources);
 }
 
+// What it asks of a node.
+Status check_companion(const Companion& kind) {
+    BERTH_TRY_VOID(check_request(kind.request));
+    BERTH_TRY_VOID(check_name_or_none("gpu_model", kind.gpu_model));
+    BERTH_TRY_VOID(check_labels("node_labels", kind.node_labels));
+    BERTH_TRY_VOID(check_filter(kind.node_filter));
+    return check_all("tolerations", kind.tolerations);
+}
+
 Status check_all_companions(const std::vector<Companion>& companions) {
     for (const Companion& kind : companions) {
         BERTH_TRY_VOID(check_name("companions", kind.name));
-        const auto rest = [&]() -> Status {
-            BERTH_TRY_VOID(check_request(kind.request));
-            BERTH_TRY_VOID(check_labels("node_labels", kind.node_labels));
-            BERTH_TRY_VOID(check_filter(kind.node_filter));
-            return check_all("tolerations", kind.tolerations);
-        };
-        if (const Status sound = rest(); !sound) {
+        if (const Status sound = check_companion(kind); !sound) {
             return base::invalid("companions: \"" + kind.name + "\": " + sound.error().message);
         }
     }

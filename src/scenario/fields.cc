@@ -395,6 +395,10 @@ void add_readers_of_companions(Readers& readers, const Command& command, JobLine
         kind.name = name;
         const std::string prefix = std::string(kCompanion) + name + ".";
         readers[prefix + "count"] = into(kind.count, parse_int);
+        readers[prefix + "gpus"] = [&kind](const std::string& text) {
+            return read_gpus(text, kind.request);
+        };
+        readers[prefix + "model"] = into(kind.gpu_model, parse_text);
         readers[prefix + "cpu"] = into(kind.request.cpu, parse_cpu);
         readers[prefix + "memory"] = into(kind.request.memory, base::parse_bytes);
         readers[prefix + "resources"] = into_resources(kind.request.resources);

@@ -4,6 +4,7 @@
 // do not? Plays random lives: companions [--seeds N]
 #include "model/job/companions.h"
 
+#include <bit>
 #include <charconv>
 #include <iostream>
 #include <map>
@@ -29,9 +30,18 @@ std::string wrong_place(const lifecycle::State& state, const model::JobRecord& r
     const model::Companion* kind = model::companion_of(record.spec, task.task);
     if (kind == nullptr) return "rank " + std::to_string(task.task) + " is of no group";
     const model::Node node = state.cluster.description(task.node);
+    const int gpus = std::popcount(task.gpu_mask);
+    if (gpus != kind->request.gpus) return "has " + std::to_string(gpus) + " GPUs";
+    if (gpus > 0 && task.share != kind->request.share)
+        return "has " + base::format(task.share) + " of each GPU";
+    const base::PoolId pool = state.cluster.job(record.id).pool;
+    if (gpus > 0 && state.cluster.nodes()[task.node.index()].pool != pool)
+        return "has GPUs of another pool";
+    // What those with GPUs do not name is a part of the node.
+    const bool is_named = gpus == 0 || kind->request.cpu;
     const model::MilliCpu cpu = kind->request.cpu.value_or(model::MilliCpu{0});
-    if (task.gpu_mask != 0) return "has a GPU";
-    if (node.cpu && task.cpu != cpu) return "takes " + base::format(task.cpu) + " cores";
+    if (node.cpu && is_named && task.cpu != cpu)
+        return "takes " + base::format(task.cpu) + " cores";
     return {};
 }
 
@@ -87,7 +97,8 @@ std::string wrong(const lifecycle::State& state) {
 struct Life {
     std::string lines;
     std::string failure;
-    int with_companions = 0;  // starts of jobs that have some
+    int with_companions = 0;  // jobs that have some were seen to run so often
+    int with_two_gpu_requests = 0;  // of them
 };
 
 Life live(std::uint64_t seed) {
@@ -114,7 +125,9 @@ Life live(std::uint64_t seed) {
         play(proof::with_companions(rng, event));
         if (life.failure.empty()) life.failure = wrong(stage.state());
         for (const auto& [id, record] : stage.state().jobs) {
-            life.with_companions += !record.spec.companions.empty() && !record.tasks.empty();
+            const bool runs = !record.tasks.empty();
+            life.with_companions += runs && !record.spec.companions.empty();
+            life.with_two_gpu_requests += runs && model::has_two_gpu_requests(record.spec);
         }
     }
     return life;
@@ -130,13 +143,15 @@ int main(int argc, char** argv) {
     }
     int failed = 0;
     std::int64_t ran = 0;
+    std::int64_t ran_with_gpus = 0;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const Life life = live(seed);
         ran += life.with_companions;
+        ran_with_gpus += life.with_two_gpu_requests;
         if (life.failure.empty() || ++failed > kFailuresShown) continue;
         std::cout << "seed " << seed << ": " << life.failure << '\n' << life.lines << '\n';
     }
-    std::cout << seeds << " seeds, companions were seen to run " << ran << " times, " << failed
-              << " failed\n";
-    return failed == 0 && ran > 0 ? 0 : 1;
+    std::cout << seeds << " seeds, companions were seen to run " << ran << " times, "
+              << ran_with_gpus << " times with GPUs, " << failed << " failed\n";
+    return failed == 0 && ran_with_gpus > 0 ? 0 : 1;
 }

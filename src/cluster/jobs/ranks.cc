@@ -7,6 +7,7 @@
 
 #include "base/gpu_time.h"
 #include "cluster/cluster.h"
+#include "cluster/gang.h"
 
 namespace berth::cluster {
 namespace {
@@ -16,14 +17,17 @@ using ordering::JobSnapshot;
 constexpr TimePoint kNever = TimePoint::max();
 
 JobSnapshot standing(const Cluster& cluster, const Job& job, TimePoint now) {
-    const MilliGpu task = cluster.footprint(job.shape, cluster.pools_of(job).front());
+    const base::PoolId pool = cluster.pools_of(job).front();
+    const MilliGpu gang =
+        cluster.footprint(job.shape, pool) * job.tasks_min +
+        gpus_of_companions(cluster, cluster.shape(job.shape), pool, &Cluster::footprint);
     const bool was_paused = job.last_pause != TimePoint{};
     const model::Duration restart = was_paused ? job.restart_cost : model::Duration{0};
     const bool restarts = was_paused && job.last_start > job.last_pause;
     return {.job = job.id,
             .waits = job.may_run && job.placed.empty(),
             .runs = !job.placed.empty(),
-            .width = std::max<std::int64_t>(task.value * job.tasks_min, 1),
+            .width = std::max<std::int64_t>(gang.value, 1),
             .in_use = job.in_use().value,
             .submitted = job.created,
             .waiting_since = job.waiting_since,

@@ -34,15 +34,28 @@ bool is_default(const T& value, const T& initial) {
     }
 }
 
-// The members of a described value, inside an object that is open.
+// The members of a described value, inside an object that is open. `initial`: what it is where
+// nothing is read, which its whole may say for it: companions ask for no GPU, tasks for one.
+template <typename Style, typename T>
+void write_members(const Style& style, JsonWriter& json, const T& value, const T& initial) {
+    Fields<T>::visit([&](std::string_view name, auto member) {
+        if (Style::kOmitsDefaults && is_default(value.*member, initial.*member)) return;
+        json.key(name);
+        using Part = std::remove_cvref_t<decltype(value.*member)>;
+        if constexpr (Described<Part> && !WritesItself<Style, Part>) {
+            json.begin_object();
+            write_members(style, json, value.*member, initial.*member);
+            json.end_object();
+        } else {
+            write_value(style, json, value.*member);
+        }
+    });
+}
+
 template <typename Style, typename T>
 void write_members(const Style& style, JsonWriter& json, const T& value) {
-    [[maybe_unused]] static const T kInitial{};
-    Fields<T>::visit([&](std::string_view name, auto member) {
-        if (Style::kOmitsDefaults && is_default(value.*member, kInitial.*member)) return;
-        json.key(name);
-        write_value(style, json, value.*member);
-    });
+    static const T kInitial{};
+    write_members(style, json, value, kInitial);
 }
 
 template <typename Style, typename T>

@@ -91,7 +91,6 @@ class RandomModel {
     template <Described T>
     void fill(T& value) {
         Fields<T>::visit([&](std::string_view, auto member) { fill(value.*member); });
-        if constexpr (std::same_as<T, model::Companion>) value.request.gpus = 0;  // it has none
     }
     template <std::size_t Index = 0>
     void fill_body(model::EventBody& body, std::size_t index) {

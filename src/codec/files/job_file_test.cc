@@ -109,7 +109,7 @@ TEST_CASE("a job file names levels, one alone being required") {
           model::TopologyRequest{"", "node"});
 }
 
-TEST_CASE("companions ask for themselves, and for no GPU") {
+TEST_CASE("companions ask for themselves") {
     const auto spec =
         good_job(
             "run: x\ngpus: 8\ncompanions:\n"
@@ -129,10 +129,29 @@ TEST_CASE("companions ask for themselves, and for no GPU") {
     CHECK(proxy.count == 2);
     CHECK(proxy.request.resources == model::Resources{{"rdma", 1}});
     CHECK(format(proxy.node_filter) == "zone=a");
-    CHECK(job_error("run: x\ncompanions: [{name: a, gpus: 1}]") ==
-          "job.yaml:2: companions[0].gpus: unknown field, did you mean \"cpus\"?");
     CHECK(job_error("run: x\ncompanions: [{name: a}, {name: a}]") ==
           "job.yaml:2: companions: \"a\": another kind has the same name");
+}
+
+TEST_CASE("companions ask for GPUs of their own") {
+    const auto spec = good_job(
+                          "run: x\ngpus: H100:8\ncompanions:\n"
+                          "  - {name: eval, gpus: T4:2}\n"
+                          "  - {name: actor, count: 3, gpus: 0.5, gpu_model: A10|T4}")
+                          .spec;
+    REQUIRE(spec.companions.size() == 2);
+    CHECK(spec.companions[0].request.gpus == 2);
+    CHECK(spec.companions[0].gpu_model == "T4");
+    CHECK(spec.companions[1].request.share == base::MilliGpu{500});
+    CHECK(spec.companions[1].gpu_model == "A10|T4");
+    CHECK(job_error("run: x\ncompanions: [{name: a, gpus: 4..8}]") ==
+          "job.yaml:2: companions[0].gpus: wanted GPUs of each such as 1, 0.5 or T4:1, found "
+          "\"4..8\"");
+    CHECK(job_error("run: x\ncompanions: [{name: a, gpus: T4:1, gpu_model: T4}]") ==
+          "job.yaml:2: companions[0].gpu_model: gpus names a model already");
+    CHECK(job_error("run: x\ngpus: 0\ncompanions: [{name: a, gpus: 1}]") ==
+          "job.yaml:3: companions: \"a\": asks for GPUs and the tasks of the job for none; make "
+          "these the tasks");
 }
 
 TEST_CASE("groups are a text or a list, and say how many tasks there are") {

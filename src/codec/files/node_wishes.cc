@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/files/node_wishes.h"
 
+#include "codec/words/gpu_request.h"
 #include "model/job/companions.h"
 
 namespace berth::codec {
@@ -42,6 +43,25 @@ void read_host(Problems& problems, FieldReader& fields, std::string_view cores,
     request.resources = read_resources(problems, fields);
 }
 
+namespace {
+
+// `gpus: 1`, `gpus: 0.5` or `gpus: T4:1`; the kind asks for none when it is not there.
+void read_gpus_of(FieldReader& fields, model::Companion& kind) {
+    kind.gpu_model = fields.text("gpu_model");
+    if (!fields.has("gpus")) return;
+    const std::string text = fields.text("gpus");
+    auto asked = parse_gpu_request(text);
+    if (!asked) return fields.report("gpus", asked.error().message);
+    if (asked->tasks_max > 1 || !asked->required.empty())
+        return fields.refuse("gpus", "GPUs of each such as 1, 0.5 or T4:1");
+    if (!kind.gpu_model.empty() && !asked->gpu_model.empty())
+        return fields.report("gpu_model", "gpus names a model already");
+    kind.request = std::move(asked->request);
+    if (kind.gpu_model.empty()) kind.gpu_model = asked->gpu_model;
+}
+
+}  // namespace
+
 void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
                      model::JobSpec& spec) {
     fields.each("companions", [&](const Value& item, const std::string& path) {
@@ -49,6 +69,7 @@ void read_companions(Problems& problems, FieldReader& fields, std::string_view c
         model::Companion kind;
         kind.name = one.needed_name("name");
         kind.count = static_cast<int>(one.whole("count", 1, {1, model::kCompanionsMax}));
+        read_gpus_of(one, kind);
         read_host(problems, one, cores, kind.request);
         kind.node_labels = one.labels("node_labels");
         kind.node_filter = read_node_filter(one);

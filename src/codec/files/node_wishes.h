@@ -20,7 +20,7 @@ std::vector<model::Toleration> read_tolerations(FieldReader& fields);
 // CPU, memory and resources of a task, and the number of cores as the document calls it.
 void read_host(Problems& problems, FieldReader& fields, std::string_view cores,
                model::TaskRequest& request);
-// `companions: [{name: driver, count: 1, memory: 16G, node_labels: {...}}]`.
+// `companions: [{name: driver, count: 1, gpus: T4:1, memory: 16G, node_labels: {...}}]`.
 void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
                      model::JobSpec& spec);
 std::vector<model::Taint> read_taints(FieldReader& fields);

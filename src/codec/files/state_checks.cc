@@ -199,6 +199,12 @@ class Checker {
 
     void check_task(const model::TaskRequest& request, const TaskDescription& task,
                     const Place& place) {
+        const auto named = std::ssize(task.gpu_indices);
+        if (named > 0 && named != request.gpus) {
+            return report(place, "gpus",
+                          "wanted as many as the task asks for (" + std::to_string(request.gpus) +
+                              "), found " + std::to_string(named));
+        }
         const Node* node = nodes_.find(task.node);
         if (node == nullptr) return report(place, "node", nodes_.unknown("node", task.node));
         const std::string on_node = "node " + in_quotes(node->name) + " has ";

@@ -60,7 +60,7 @@ class StateReader {
     void read_request(FieldReader& fields, JobSpec& spec);
     TaskRequest read_request_map(const Value& value, const std::string& path);
     void read_tasks(FieldReader& fields, JobDescription& job);
-    TaskDescription read_task(const Value& value, const std::string& path, int gpus);
+    TaskDescription read_task(const Value& value, const std::string& path);
     void read_counts(FieldReader& fields, JobDescription& job);
     void sort();
 
@@ -439,12 +439,12 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
 void StateReader::read_tasks(FieldReader& fields, JobDescription& job) {
     std::vector<Place>& places = places_.tasks.emplace_back();
     fields.each("tasks", [&](const Value& value, const std::string& path) {
-        job.tasks.push_back(read_task(value, path, job.spec.request.gpus));
+        job.tasks.push_back(read_task(value, path));
         places.push_back({value.line, path});
     });
 }
 
-TaskDescription StateReader::read_task(const Value& value, const std::string& path, int gpus) {
+TaskDescription StateReader::read_task(const Value& value, const std::string& path) {
     FieldReader fields(problems_, value, path);
     TaskDescription task;
     task.node = fields.text("node");
@@ -464,10 +464,6 @@ TaskDescription StateReader::read_task(const Value& value, const std::string& pa
         std::ranges::sort(task.gpu_indices);
         if (std::ranges::adjacent_find(task.gpu_indices) != task.gpu_indices.end()) {
             fields.report("gpus", "the same GPU is listed twice");
-        }
-        if (!texts.empty() && static_cast<int>(texts.size()) != gpus) {
-            fields.report("gpus", "wanted as many as the job asks for (" + std::to_string(gpus) +
-                                      "), found " + std::to_string(texts.size()));
         }
     }
     const bool is_pending = task.state == TaskState::Pending;

@@ -322,6 +322,17 @@ TEST_CASE("bad input is one line naming file, line, field, what was wanted and w
     for (const auto& [text, wanted] : cases) CHECK(error_of(text) == wanted);
 }
 
+TEST_CASE("a companion that runs has as many GPUs as it asks, not as a task does") {
+    const std::string text =
+        "nodes: [{name: n, gpus: 8}]\nprojects: [{name: a}]\njobs:\n- name: j\n  project: a\n"
+        "  gpus: 4\n  companions: [{name: head, gpus: 2}]\n  tasks:\n  - {node: n, gpus: [0, 1, 2, "
+        "3]}\n";
+    const auto state = good(text + "  - {node: n, gpus: [4, 5]}");
+    CHECK(state.jobs[0].tasks[1].gpu_indices == std::vector<int>{4, 5});
+    CHECK(error_of(text + "  - {node: n, gpus: [4, 5, 6, 7]}") ==
+          "state.yaml:10: jobs[0].tasks[1].gpus: wanted as many as the task asks for (2), found 4");
+}
+
 TEST_CASE("projects stand in as many levels as anywhere, and each walk up ends there") {
     std::string text = "projects:\n  - {name: p0}\n";
     for (int i = 1; i < 32; ++i) {

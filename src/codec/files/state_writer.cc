@@ -6,6 +6,7 @@
 #include "codec/fields/described.h"
 #include "codec/log/event_log.h"
 #include "codec/text/json_writer.h"
+#include "codec/words/gpu_request.h"
 #include "codec/words/timestamp.h"
 #include "codec/words/words.h"
 #include "model/fields/job_fields.h"
@@ -74,6 +75,16 @@ void say_host_rights(JsonWriter& json, const Entitlement& rights, const Entitlem
     if (rights.memory_limit) json.key("memory_limit").string(base::format(*rights.memory_limit));
     if (general.cpu_limit && !rights.cpu_limit) json.key("cpu_limit").string("none");
     if (general.memory_limit && !rights.memory_limit) json.key("memory_limit").string("none");
+}
+
+// How many of the kind there are, and the GPUs of each.
+void say_gpus(JsonWriter& json, const model::Companion& kind) {
+    json.key("count").number(kind.count);
+    if (kind.request.gpus == 0) return;
+    GpuRequest gpus;
+    gpus.request = kind.request;
+    json.key("gpus").string(format_gpu_request(gpus));
+    if (!kind.gpu_model.empty()) json.key("gpu_model").string(kind.gpu_model);
 }
 
 class StateWriter {
@@ -280,7 +291,7 @@ class StateWriter {
     void write_parts(const JobSpec& spec) {
         list("companions", spec.companions, [&](const model::Companion& kind) {
             text("name", kind.name);
-            number("count", kind.count);
+            say_gpus(json_, kind);
             write_host(kind.request);
             labels("node_labels", kind.node_labels);
             text("node_filter", format(kind.node_filter));

@@ -61,6 +61,7 @@ struct Fields<Companion> {
         field("name", &C::name);
         field("count", &C::count);
         field("request", &C::request);
+        field("gpu_model", &C::gpu_model);
         field("node_labels", &C::node_labels);
         field("node_filter", &C::node_filter);
         field("tolerations", &C::tolerations);

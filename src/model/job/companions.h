@@ -22,10 +22,14 @@ const Companion* companion_of(const JobSpec& spec, int rank);
 // What the task of this rank asks, be it a companion or not.
 const TaskRequest& request_of(const JobSpec& spec, int rank);
 
-// "4 CPUs, 16G of memory and 2 rdma/hca"; "nothing that is counted".
-std::string format_request(const TaskRequest& request);
+// Whether some of its companions ask for GPUs, other ones than its tasks do.
+bool has_two_gpu_requests(const JobSpec& spec);
 
-// Whether their numbers and names make sense; what each asks of a node is not looked at.
+// "1 T4 GPU, 4 CPUs and 16G of memory"; "nothing that is counted".
+std::string format_request(const TaskRequest& request, const std::string& gpu_model = {});
+
+// Whether their numbers, names and GPUs make sense; what each asks beside of a node is not looked
+// at.
 // Errors: Invalid.
 base::Status check_companions(const JobSpec& spec);
 

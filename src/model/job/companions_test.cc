@@ -56,7 +56,43 @@ TEST_CASE("what a companion asks is said with its units") {
     CHECK(model::format_request(request) == "1 CPU, 16G of memory and 2 rdma/hca");
 }
 
-TEST_CASE("companions have names of their own and no GPU, and are few") {
+TEST_CASE("GPUs that a companion asks come first, with their model") {
+    model::TaskRequest request{.gpus = 1};
+    CHECK(model::format_request(request) == "1 GPU");
+    CHECK(model::format_request(request, "T4") == "1 T4 GPU");
+    request.cpu = MilliCpu{4000};
+    request.gpus = 2;
+    CHECK(model::format_request(request, "T4") == "2 T4 GPUs and 4 CPUs");
+    request.share = {500};
+    CHECK(model::format_request(request) == "0.5 of each of 2 GPUs and 4 CPUs");
+    request.gpus = 1;
+    CHECK(model::format_request(request, "T4") == "0.5 of a T4 GPU and 4 CPUs");
+}
+
+TEST_CASE("companions ask for GPUs beside tasks that do") {
+    JobSpec spec;
+    spec.companions = {kind("a"), kind("b")};
+    CHECK(!model::has_two_gpu_requests(spec));
+    spec.companions[1].request.gpus = 1;
+    spec.companions[1].gpu_model = "T4";
+    CHECK(model::check_limits(spec));
+    CHECK(model::has_two_gpu_requests(spec));
+    spec.request.gpus = 0;
+    CHECK(model::check_limits(spec).error().message ==
+          "companions: \"b\": asks for GPUs and the tasks of the job for none; make these the "
+          "tasks");
+    Companion of_no_gpu = kind("a");
+    of_no_gpu.gpu_model = "T4";
+    CHECK(problem({of_no_gpu}) == "companions: \"a\": names a GPU model and asks for no GPU");
+    Companion by_memory = kind("a");
+    by_memory.request.gpus = 1;
+    by_memory.request.gpu_memory = Bytes{1'000};
+    CHECK(problem({by_memory}) ==
+          "companions: \"a\": a companion asks for whole GPUs or a share of one, not for memory "
+          "of a GPU");
+}
+
+TEST_CASE("companions have names of their own, and are few") {
     CHECK(problem({kind("driver"), kind("proxy", 1'023)}).empty());
     CHECK(problem({kind("")}) == "companions: wanted a name, found nothing");
     CHECK(problem({kind("a"), kind("a")}) == "companions: \"a\": another kind has the same name");
@@ -64,10 +100,6 @@ TEST_CASE("companions have names of their own and no GPU, and are few") {
     CHECK(problem({kind("a", 1'000), kind("b", 25)}) ==
           "companions: wanted at most 1024 in all, found 1025");
     CHECK(problem(std::vector<Companion>(9)) == "companions: wanted at most 8 kinds, found 9");
-    Companion with_gpu = kind("a");
-    with_gpu.request.gpus = 1;
-    CHECK(problem({with_gpu}) ==
-          "companions: \"a\": a companion asks for no GPU; make it a task of the gang");
     Companion too_large = kind("a");
     too_large.request.cpu = MilliCpu{-1};
     CHECK(problem({too_large}).starts_with("companions: \"a\": cpu: wanted"));

@@ -101,13 +101,14 @@ std::optional<MilliGpu> share_of(const TaskRequest& request, const Node& node);
 
 inline constexpr int kTasksMax = 100'000;  // of one job
 
-// Tasks without a GPU that a gang needs beside its own: a driver, a launcher, a head. They start
-// and leave with it, and ask something else (model/job/companions.h).
+// Tasks that a gang needs beside its own: a driver, a launcher, an evaluator on another GPU. They
+// start and leave with it, and ask something else (model/job/companions.h).
 struct Companion {
     std::string name;
     int count = 1;
     TaskRequest request{.gpus = 0};  // of each
-    Labels node_labels = {};  // where it may run is its own affair, as the next two
+    std::string gpu_model = {};  // empty = any; where it may run is its own affair, as the next
+    Labels node_labels = {};
     NodeFilter node_filter = {};
     std::vector<Toleration> tolerations = {};
 

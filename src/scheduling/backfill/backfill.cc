@@ -140,8 +140,9 @@ void Backfill::find_longest_waiting() {
             if (by_rank && key.preemptible && job_class.begin()->second != first) continue;
             const cluster::Shape& shape = view.cluster.shape(key.shape);
             // Which GPUs of a domain come free together is not looked for: gangs that have to stand
-            // in one, as a whole or by groups, reserve none.
-            const bool is_bound = shape.required >= 0 || !shape.groups.empty();
+            // in one, as a whole or by groups, reserve none. Nor do those of two GPU requests.
+            const bool is_bound = shape.required >= 0 || !shape.groups.empty() ||
+                                  cluster::has_two_gpu_requests(view.cluster, shape);
             const bool is_gang =
                 shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;
             if (!is_gang || key.gang_phase != 0 || key.preference != 0) continue;

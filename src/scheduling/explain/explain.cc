@@ -78,6 +78,20 @@ bool is_bound_by_host_quotas(const PoolView& view, const Job& job, MilliGpu coun
     return denial.has_value();
 }
 
+// The GPUs that it asks, where models count differently.
+MilliGpu asked_however_counted(const PoolView& view, const Job& job) {
+    const model::TaskRequest& request = view.cluster.shape(job.shape).request;
+    return request.share * request.gpus * job.ask() +
+           cluster::gpus_of_lacking_companions(view.cluster, job, view.pool, &Cluster::footprint);
+}
+
+void name_companion(const Cluster& cluster, const cluster::Companions& kind, Verdict& verdict) {
+    const cluster::Shape& shape = cluster.shape(kind.shape);
+    verdict.group = kind.name;
+    verdict.tasks_asked = kind.count;
+    verdict.what = model::format_request(shape.request, shape.gpu_model);
+}
+
 // Why a job waits in one pool although the plan has been enacted. Each step tells its cause and
 // returns true, or leaves the question to the next.
 class Explainer {
@@ -90,11 +104,10 @@ class Explainer {
           nodes_(nodes_where(view, [](const auto&, NodeId) { return true; })),
           counted_(ask_gpus(view, job, job.ask())) {
         const auto& pool = view.cluster.pool(view.pool);
-        const model::TaskRequest& request = shape_.request;
         verdict_.job = job.id;
         verdict_.at = view.now;
         verdict_.tasks_asked = job.ask();
-        verdict_.asks = pool.exchange.empty() ? counted_ : request.share * request.gpus * job.ask();
+        verdict_.asks = pool.exchange.empty() ? counted_ : asked_however_counted(view, job);
         verdict_.idle = pool.free_total[static_cast<std::size_t>(View::Idle)];
         verdict_.capacity = pool.capacity;
         verdict_.scope = view.cluster.projects()[job.project.index()].project.name;
@@ -168,22 +181,23 @@ class Explainer {
     }
 
     bool companion_never_fits() {
-        const auto kind = companions_too_large(view_, job_);
-        return kind && with_companion(Cause::NeverFitsCompanion, *kind);
+        const auto large = companions_too_large(view_, job_);
+        if (!large) return false;
+        with(Cause::NeverFitsCompanion);
+        name_companion(view_.cluster, shape_.companions[large->kind], verdict_);
+        if (large->is_beside_its_tasks) verdict_.what += ", beside its tasks";
+        return true;
     }
 
-    // Its tasks fit.
+    // Its tasks fit, and enough GPUs are idle for all.
     bool lacks_companion(Places placed) {
+        const bool has_two = cluster::has_two_gpu_requests(view_.cluster, shape_);
+        if (has_two && verdict_.idle < verdict_.asks) return false;
         const auto kind = add_companions(view_, job_, View::Idle, placed);
         add_all_holders();
-        return with_companion(Cause::CompanionHasNoRoom, kind.value_or(0));
-    }
-
-    bool with_companion(Cause cause, std::size_t kind) {
-        const auto& companions = shape_.companions[kind];
-        verdict_.group = companions.name;
-        verdict_.tasks_asked = companions.count;
-        return with(cause, model::format_request(view_.cluster.shape(companions.shape).request));
+        with(Cause::CompanionHasNoRoom);
+        name_companion(view_.cluster, shape_.companions[kind.value_or(0)], verdict_);
+        return true;
     }
 
     int when_empty(NodeId node) const {

@@ -118,7 +118,8 @@ std::optional<Verdict> standing_verdict(const Cluster& cluster, const Plan& plan
     verdict.tasks_asked = job.ask();
     verdict.scope = cluster.projects()[job.project.index()].project.name;
     const base::PoolId pool = job.pool.is_valid() ? job.pool : cluster.pools_of(job).front();
-    verdict.asks = cluster.demand(job.shape, pool) * job.ask();
+    verdict.asks = cluster.demand(job.shape, pool) * job.ask() +
+                   cluster::gpus_of_lacking_companions(cluster, job, pool, &Cluster::demand);
     verdict.capacity = cluster.pool(pool).capacity;
     verdict.idle = cluster.pool(pool).free_total[0];
     const auto reserved = std::ranges::find(plan.reservations, job.id, &model::Reservation::job);

@@ -109,7 +109,7 @@ void QueueOrder::refresh(ProjectId project) {
 }
 
 MilliGpu QueueOrder::asked(const cluster::JobClassKey& job_class) const {
-    return view_.cluster.most_gpus(job_class.shape, view_.pool) * job_class.ask;
+    return ask_gpus(view_, job_class);
 }
 
 std::optional<Candidate> QueueOrder::next() {

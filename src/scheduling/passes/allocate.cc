@@ -24,9 +24,9 @@ bool could_reclaim(const PoolView& view, const Job& job, MilliGpu amount) {
 }  // namespace
 
 bool may_have(Decision& decision, const PoolView& view, const Job& job) {
-    if (job.ask() == 0) return !quota_gate(view, job, {});  // companions alone
     const MilliGpu amount = ask_gpus(view, job, job.ask());
     if (quota_gate(view, job, amount)) return false;
+    if (amount == MilliGpu{0} && job.ask() == 0) return true;  // companions alone
     return !decision.backfill(view).keep_share_from(job) || could_reclaim(view, job, amount);
 }
 

@@ -21,7 +21,7 @@ using model::TaskPlacement;
 // Whether jobs of the job class have a right to GPUs that others hold.
 bool has_right(const PoolView& view, ProjectId project, const cluster::JobClassKey& job_class,
                Rule rule) {
-    const MilliGpu amount = view.cluster.most_gpus(job_class.shape, view.pool) * job_class.ask;
+    const MilliGpu amount = ask_gpus(view, job_class);
     // Whether a job without GPUs stays within its quotas, each is asked when its turn comes.
     const bool has_gpus = amount > MilliGpu{0};
     if (rule == Rule::Reclaim && !has_gpus) return view.cluster.pool(view.pool).has_host_quota;
@@ -50,7 +50,7 @@ void Preemption::forget(const PoolView& view) {
 bool Preemption::could_help(const PoolView& view, ProjectId project,
                             const cluster::JobClassKey& job_class, Rule rule) {
     if (!has_right(view, project, job_class, rule)) return false;
-    const MilliGpu amount = view.cluster.most_gpus(job_class.shape, view.pool) * job_class.ask;
+    const MilliGpu amount = ask_gpus(view, job_class);
     if (!job_class.preemptible && is_above_own_quota(view, project, amount)) return false;
     if (rule != Rule::Reclaim) return true;
     const Counting counting = counting_of(view, job_class.shape);

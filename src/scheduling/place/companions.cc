@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "cluster/gang.h"
@@ -43,7 +44,8 @@ std::vector<NodeId> nodes_for(const PoolView& view, const Job& job, const Places
     return nodes;
 }
 
-// The kinds that may stand on fewest of the nodes go first, lest others take their room.
+// Those with GPUs go first; of these and of the others the kinds that may stand on fewest of the
+// nodes, lest others take their room, then the larger ones.
 std::vector<std::size_t> choosiest_first(const cluster::Cluster& cluster,
                                          std::span<const Companions> kinds,
                                          std::span<const NodeId> nodes) {
@@ -55,8 +57,11 @@ std::vector<std::size_t> choosiest_first(const cluster::Cluster& cluster,
             return cluster.allows(kinds[kind].shape, cluster.nodes()[node.index()].kind);
         });
     };
-    std::vector<std::ptrdiff_t> by_kind;
-    for (const std::size_t kind : order) by_kind.push_back(choices(kind));
+    std::vector<std::tuple<bool, std::ptrdiff_t, MilliGpu>> by_kind;
+    for (const std::size_t kind : order) {
+        const model::TaskRequest& request = cluster.shape(kinds[kind].shape).request;
+        by_kind.emplace_back(request.gpus == 0, choices(kind), -(request.share * request.gpus));
+    }
     std::ranges::stable_sort(order, {}, [&](std::size_t kind) { return by_kind[kind]; });
     return order;
 }
@@ -69,6 +74,8 @@ class CompanionPlaces {
         : view_(view), job_(job), shape_(shape), nodes_(nodes) {}
 
     std::optional<model::TaskPlacement> next(View capacity) {
+        if (view_.cluster.shape(shape_).request.gpus > 0)
+            return place_beside(view_, job_, shape_, capacity);
         const std::size_t views = capacity == View::Idle ? 1 : 2;
         for (; at_ < views * nodes_.size(); ++at_) {
             const View view = at_ < nodes_.size() ? View::Idle : View::Coming;
@@ -85,6 +92,31 @@ class CompanionPlaces {
     std::span<const NodeId> nodes_;
     std::size_t at_ = 0;  // in each view in turn
 };
+
+// The first kind with GPUs, when its tasks and companions ask together for more of them than the
+// nodes have that any may use.
+std::optional<std::size_t> beyond_all_gpus(const PoolView& view, const Job& job) {
+    const cluster::Cluster& cluster = view.cluster;
+    const cluster::Shape& shape = cluster.shape(job.shape);
+    const auto with_gpus = std::ranges::find_if(shape.companions, [&](const Companions& kind) {
+        return cluster.shape(kind.shape).request.gpus > 0;
+    });
+    if (with_gpus == shape.companions.end()) return {};
+    const MilliGpu asks =
+        cluster.footprint(job.shape, view.pool) * job.tasks_min +
+        cluster::gpus_of_companions(cluster, shape, view.pool, &cluster::Cluster::footprint);
+    MilliGpu gpus{0};
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        const cluster::NodeState& node = cluster.nodes()[i];
+        const auto may = [&](ShapeId part) { return cluster.allows(part, node.kind); };
+        const bool any_may =
+            may(job.shape) || std::ranges::any_of(shape.companions, may, &Companions::shape);
+        if (any_may && view.has_for_good(NodeId{static_cast<NodeId::Rep>(i)}))
+            gpus += base::kWholeGpu * node.gpus;
+    }
+    if (asks <= gpus) return {};
+    return static_cast<std::size_t>(with_gpus - shape.companions.begin());
+}
 
 }  // namespace
 
@@ -110,7 +142,7 @@ std::optional<std::size_t> add_companions(const PoolView& view, const Job& job, 
     return {};
 }
 
-std::optional<std::size_t> companions_too_large(const PoolView& view, const Job& job) {
+std::optional<TooLarge> companions_too_large(const PoolView& view, const Job& job) {
     const cluster::Cluster& cluster = view.cluster;
     const std::vector<Companions>& kinds = cluster.shape(job.shape).companions;
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
@@ -122,8 +154,9 @@ std::optional<std::size_t> companions_too_large(const PoolView& view, const Job&
                              cluster.allows(shape, cluster.nodes()[i].kind);
             if (may) missing -= slots_when_empty(view, shape, node, missing);
         }
-        if (missing > 0) return kind;
+        if (missing > 0) return TooLarge{kind};
     }
+    if (const auto kind = beyond_all_gpus(view, job)) return TooLarge{*kind, true};
     return {};
 }
 

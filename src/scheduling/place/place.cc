@@ -262,12 +262,16 @@ bool has_topology(const PoolView& view, const cluster::Job& job) {
     return view.cluster.shape(job.shape).required >= 0 || preferred_level(view, job) >= 0;
 }
 
-NodeOrder order_for(const PoolView& view, const cluster::Job& job) {
-    const int node_level = static_cast<int>(view.cluster.levels().size());
-    if (preferred_level(view, job) == node_level) return NodeOrder::OneByOne;
+NodeOrder spreading_of(const PoolView& view, const cluster::Job& job) {
     const model::Spreading spreading =
         job.kind == model::JobKind::Train ? view.policy.train : view.policy.build;
     return spreading == model::Spreading::BinPack ? NodeOrder::Fullest : NodeOrder::Emptiest;
+}
+
+NodeOrder order_for(const PoolView& view, const cluster::Job& job) {
+    const int node_level = static_cast<int>(view.cluster.levels().size());
+    if (preferred_level(view, job) == node_level) return NodeOrder::OneByOne;
+    return spreading_of(view, job);
 }
 
 // As many ranks of every stand as fit into its region, one stand after the other.
@@ -488,6 +492,17 @@ Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capac
             const Region& region) {
     const Stand placement{region, job.free_ranks(tasks)};
     return fill(view, job, std::span(&placement, 1), capacity);
+}
+
+std::optional<TaskPlacement> place_beside(const PoolView& view, const cluster::Job& job,
+                                          ShapeId shape, View capacity) {
+    if (const NodeId node = job.pinned.node; node.is_valid())
+        return place_on(view, shape, node, capacity, job.pinned_apart());
+    Placer placer(view, shape, {}, spreading_of(view, job), cluster::Spread::OneNode);
+    TaskPlacement place = placer.next(View::Idle);
+    if (!place.node.is_valid() && capacity == View::Coming) place = placer.next(View::Coming);
+    if (!place.node.is_valid()) return {};
+    return place;
 }
 
 std::optional<TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,

@@ -65,6 +65,11 @@ std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leavi
 Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
             const Region& region);
 
+// A place for one task that asks this beside those of the job: on the node where its processes are
+// kept, else anywhere in the pool.
+std::optional<model::TaskPlacement> place_beside(const PoolView& view, const cluster::Job& job,
+                                                 ShapeId shape, View capacity);
+
 // A place for one task of the shape on this very node, where its job may have left processes.
 std::optional<model::TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
                                              View capacity, cluster::Pinned pinned = {});

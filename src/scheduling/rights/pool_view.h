@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cluster/cluster.h"
+#include "cluster/gang.h"
 #include "cluster/regions.h"
 #include "model/policy/policy.h"
 #include "scheduling/shares/fair_share.h"
@@ -78,15 +79,32 @@ inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy
             fair_shares(cluster, pool, policy, now, nullptr, std::move(memory))};
 }
 
-// The most that `tasks` more tasks of the job may count for in its project: what bounds and rights
-// are asked about, so that they hold whatever nodes it goes to.
+// The most that `tasks` more tasks of the job and the companions that it lacks may count for in its
+// project: what bounds and rights are asked about, so that they hold whatever nodes it goes to.
 inline MilliGpu ask_gpus(const PoolView& view, const cluster::Job& job, int tasks) {
-    return view.cluster.most_gpus(job.shape, view.pool) * tasks;
+    return view.cluster.most_gpus(job.shape, view.pool) * tasks +
+           cluster::gpus_of_lacking_companions(view.cluster, job, view.pool,
+                                               &cluster::Cluster::most_gpus);
 }
 
-// The GPUs that `tasks` more tasks of the job take, however they count.
+// The same of what the next job of a job class asks.
+inline MilliGpu ask_gpus(const PoolView& view, const cluster::JobClassKey& job_class) {
+    const cluster::Cluster& cluster = view.cluster;
+    if (job_class.singleton.is_valid())
+        return ask_gpus(view, cluster.job(job_class.singleton), job_class.ask);
+    const MilliGpu tasks = cluster.most_gpus(job_class.shape, view.pool) * job_class.ask;
+    // One that runs and lacks some of them is alone in its job class.
+    if (job_class.gang_phase > 0) return tasks;
+    return tasks + cluster::gpus_of_companions(cluster, cluster.shape(job_class.shape), view.pool,
+                                               &cluster::Cluster::most_gpus);
+}
+
+// The GPUs that `tasks` more tasks of the job and the companions that it lacks take, however they
+// count.
 inline MilliGpu gpus_for(const PoolView& view, const cluster::Job& job, int tasks) {
-    return view.cluster.footprint(job.shape, view.pool) * tasks;
+    return view.cluster.footprint(job.shape, view.pool) * tasks +
+           cluster::gpus_of_lacking_companions(view.cluster, job, view.pool,
+                                               &cluster::Cluster::footprint);
 }
 
 }  // namespace berth::scheduling
