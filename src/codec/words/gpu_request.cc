@@ -220,7 +220,13 @@ std::string gpu_summary(const model::JobSpec& spec) {
         model::TaskRequest one = spec.request;
         text = std::to_string(low) + ".." + std::to_string(high) + "x" + amount_text(one, 1);
     }
-    return spec.gpu_model.empty() ? text : text + " " + spec.gpu_model;
+    if (!spec.gpu_model.empty()) text += " " + spec.gpu_model;
+    for (const model::Companion& kind : spec.companions) {
+        if (kind.request.gpus == 0) continue;
+        text += " + " + amount_text(kind.request, std::int64_t{kind.count} * kind.request.gpus);
+        if (!kind.gpu_model.empty()) text += " " + kind.gpu_model;
+    }
+    return text;
 }
 
 }  // namespace berth::codec

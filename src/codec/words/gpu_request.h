@@ -37,7 +37,8 @@ base::Result<GpuRequest> parse_gpu_request(std::string_view text);
 // The shortest text that parse_gpu_request() reads as the same request.
 std::string format_gpu_request(const GpuRequest& request);
 
-// For tables: what a job asks for over all its tasks: "16 H100", "0.5", "2x0.5", "12G", "4..16".
+// For tables: what a job asks for over all its tasks: "16 H100", "0.5", "2x0.5", "12G", "4..16";
+// and over its companions: "16 H100 + 1 T4".
 std::string gpu_summary(const model::JobSpec& spec);
 
 }  // namespace berth::codec

@@ -112,6 +112,12 @@ TEST_CASE("the summary counts all tasks") {
     CHECK(codec::gpu_summary(spec) == "16 H100");
     spec.tasks_max = 4;
     CHECK(codec::gpu_summary(spec) == "16..32 H100");
+    spec.companions.resize(3);
+    spec.companions[1].request.gpus = 1;
+    spec.companions[1].gpu_model = "T4";
+    spec.companions[2].request = {.gpus = 1, .share = {500}};
+    spec.companions[2].count = 4;
+    CHECK(codec::gpu_summary(spec) == "16..32 H100 + 1 T4 + 4x0.5");
     spec = {};
     spec.request.share = {250};
     CHECK(codec::gpu_summary(spec) == "0.25");

@@ -301,15 +301,34 @@ TEST_CASE("what runs of a gang with companions has the ranks of its kind") {
     CHECK(made.jobs[0].tasks[2].state == model::TaskState::Running);
 }
 
-TEST_CASE("a gang whose pods ask for different GPUs says so") {
+TEST_CASE("of pods with different GPUs the most of a kind are the tasks, the others companions") {
     Objects objects;
     objects.gangs.take(nullptr, objects.job(1, kThree));
-    objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1), "", "Pending", 1));
-    CHECK(cluster::job_of(objects.gang(1), {"vision"}).has_value());
-    objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1), "", "Pending", 2));
+    const std::string owner = Objects::owned_by(1);
+    objects.gangs.take(nullptr, objects.pod("a-head", 10, owner, "", "Pending", 1));
+    objects.gangs.take(nullptr, objects.pod("worker-0", 11, owner, "", "Pending", 8));
+    objects.gangs.take(nullptr, objects.pod("worker-1", 12, owner, "", "Pending", 8));
     const auto spec = cluster::job_of(objects.gang(1), {"vision"});
-    REQUIRE_FALSE(spec.has_value());
-    CHECK(spec.error().message.find("different GPUs") != std::string::npos);
+    REQUIRE(spec.has_value());
+    CHECK(spec->tasks_max == 2);
+    CHECK(spec->request.gpus == 8);
+    REQUIRE(spec->companions.size() == 1);
+    CHECK(spec->companions[0].request.gpus == 1);
+    CHECK(cluster::asks_alike(*spec, 2, *cluster::spec_of(*objects.pods[0].ask)));
+    CHECK_FALSE(cluster::asks_alike(*spec, 2, *cluster::spec_of(*objects.pods[1].ask),
+                                    cluster::Sizes::Any));
+    CHECK(cluster::tasks_now(objects.gang(1), *spec).there == 2);
+}
+
+TEST_CASE("of one pod each, the one with more GPUs is the task") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    const std::string owner = Objects::owned_by(1);
+    objects.gangs.take(nullptr, objects.pod("a-head", 10, owner, "", "Pending", 1));
+    objects.gangs.take(nullptr, objects.pod("worker-0", 11, owner, "", "Pending", 8));
+    const auto parts = cluster::parts_of(objects.gang(1));
+    REQUIRE(parts.has_value());
+    CHECK(parts->front().asks.request.gpus == 8);
 }
 
 TEST_CASE("a bare pod is never taken its GPUs from, unless it says that it may be deleted") {

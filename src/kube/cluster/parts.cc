@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "kube/cluster/asks.h"
@@ -50,7 +51,7 @@ base::Result<Part*> part_for(std::vector<Part>& parts, const objects::PodAsk& as
         });
     };
     auto known = find(Sizes::Same);
-    // It may have been resized; those with GPUs are all one part.
+    // It may have been resized; no other part has the same GPUs.
     if (known == parts.end() && of == Of::Bound && spec.request.gpus > 0) known = find(Sizes::Any);
     if (known != parts.end()) return &*known;
     return &parts.emplace_back(Part{.name = {}, .asks = std::move(spec), .there = {}});
@@ -88,6 +89,18 @@ base::Status add_templates(const Gang& gang, std::vector<Part>& parts) {
     return {};
 }
 
+// CPU and memory of a pod may be changed while it runs, so they tell no parts with GPUs apart.
+bool differ_in_sizes_alone(const std::vector<Part>& parts) {
+    for (auto part = parts.begin(); part != parts.end(); ++part) {
+        const auto is_same = [&](const Part& other) {
+            return is_like(part->asks, other.asks, Sizes::Any);
+        };
+        if (part->asks.request.gpus > 0 && std::any_of(std::next(part), parts.end(), is_same))
+            return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 base::Result<std::vector<Part>> parts_of(const Gang& gang) {
@@ -98,13 +111,15 @@ base::Result<std::vector<Part>> parts_of(const Gang& gang) {
         BERTH_TRY_VOID(add_templates(gang, parts));
     std::erase_if(parts, is_leaving);
     if (parts.empty()) return base::invalid("it has no pods");
-    const auto has_gpus = [](const Part& part) { return part.asks.request.gpus > 0; };
-    if (std::ranges::count_if(parts, has_gpus) > 1) {
+    if (differ_in_sizes_alone(parts)) {
         return base::invalid(
-            "its pods ask for different GPUs or places, which Berth does not place as one gang");
+            "its pods ask for the same GPUs and for different CPU or memory, which Berth does not "
+            "place as one gang");
     }
-    auto tasks = std::ranges::find_if(parts, has_gpus);
-    if (tasks == parts.end()) tasks = std::ranges::max_element(parts, {}, &Part::pods);
+    const auto tasks = std::ranges::max_element(parts, {}, [](const Part& part) {
+        const int gpus = part.asks.request.gpus;
+        return std::tuple(gpus > 0, part.pods, gpus);
+    });
     std::rotate(parts.begin(), tasks, std::next(tasks));
     if (gang.has_started()) return parts;  // others come when they come
     int pods = 0;
@@ -116,7 +131,7 @@ base::Result<std::vector<Part>> parts_of(const Gang& gang) {
 TasksNow tasks_now(const Gang& gang, const model::JobSpec& job) {
     const auto is_task = [&](const objects::PodAsk& ask) {
         const auto asks = spec_of(ask);
-        const bool has_gpus = job.request.gpus > 0;  // as no companion has
+        const bool has_gpus = job.request.gpus > 0;  // no companion has the same
         return asks && is_like(job, *asks, has_gpus ? Sizes::Any : Sizes::Same);
     };
     int there = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which pods of a gang ask alike? Those that ask for GPUs are the tasks of its job, all others are
-// companions: a Ray cluster's head, a driver. A gang without GPUs has the most of a kind as tasks.
+// Which pods of a gang ask alike? Of those that ask for GPUs the most of a kind are the tasks of
+// its job, all others are companions: a Ray cluster's head, a driver. A gang without GPUs has the
+// most of a kind as tasks.
 #pragma once
 
 #include <string>

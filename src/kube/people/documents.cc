@@ -71,7 +71,7 @@ void write_work(JsonWriter& json, const Work& work, const std::string& beneficia
     field(json, "state", cli::state_word(job));
     json.key("held");
     json.boolean(job.held);
-    number_field(json, "gpus", std::int64_t{job.spec.request.gpus} * job.spec.tasks_max);
+    number_field(json, "gpus", gpus_of(work));
     number_field(json, "pods", job.spec.tasks_max);
     json.key("nodes");
     json.begin_object();

@@ -16,12 +16,12 @@ constexpr int kNodesShown = 16;
 
 std::string pods_text(int pods) { return std::to_string(pods) + (pods == 1 ? " pod" : " pods"); }
 
-std::string gpus_of(const Work& work) {
-    const auto& spec = work.job.spec;
-    const std::int64_t gpus = std::int64_t{spec.request.gpus} * spec.tasks_max;
+std::string gpus_text(const Work& work) {
+    const std::int64_t gpus = gpus_of(work);
+    const int pods = pods_of_request(work);
     std::string text = gpus == 0 ? "no GPU" : cli::gpu_count(base::gpus(gpus));
-    if (spec.tasks_max > 1) text += " as " + pods_text(spec.tasks_max);
-    return work.pods_bound == 0 && spec.tasks_max > 1 ? text + ", all at once" : text;
+    if (pods > 1) text += " as " + pods_text(pods);
+    return work.pods_bound == 0 && pods > 1 ? text + ", all at once" : text;
 }
 
 std::string nodes_of(const Work& work) {
@@ -114,7 +114,7 @@ std::string why_page(const Work& work, const std::string& beneficiary, base::Tim
     text += line("project", job.spec.project.empty() ? "-" : job.spec.project, style);
     if (model::is_final(job.state)) return text;
     const bool has = !is_paused && work.pods_bound > 0;
-    text += line(has ? "has" : "asks", gpus_of(work), style);
+    text += line(has ? "has" : "asks", gpus_text(work), style);
     if (!work.nodes.empty() && job.state != JobState::Running)
         text += line("on", nodes_of(work), style);
     if (has && job.last_start) text += line("since", since(*job.last_start, now), style);

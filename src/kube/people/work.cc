@@ -11,6 +11,7 @@
 #include "kube/cluster/node_of.h"
 #include "kube/cluster/parts.h"
 #include "kube/install/objects.h"
+#include "model/job/companions.h"
 
 namespace berth::kube::people {
 namespace {
@@ -273,6 +274,16 @@ void add_moments(const Gang& gang, Work& work) {
     }
 }
 
+// Those with GPUs: people see what a gang has of these.
+void add_companions(const std::vector<cluster::Part>& parts, model::JobSpec& spec) {
+    for (std::size_t at = 1; at < parts.size(); ++at) {
+        const model::TaskRequest& asks = parts[at].asks.request;
+        if (asks.gpus == 0) continue;
+        spec.companions.push_back({.name = parts[at].name, .count = parts[at].pods});
+        spec.companions.back().request.gpus = asks.gpus;
+    }
+}
+
 void add_pods(const Gang& gang, Work& work) {
     const objects::PodAsk* ask = &gang.ask();
     for (const auto& [uid, pod] : gang.pods) {
@@ -285,11 +296,12 @@ void add_pods(const Gang& gang, Work& work) {
     }
     work.job.spec.request.gpus = static_cast<int>(ask->requests.of(cluster::kGpuResource));
     int tasks = gang.pods_wanted();
-    if (const auto parts = cluster::parts_of(gang)) {  // companions have no GPUs
+    if (const auto parts = cluster::parts_of(gang)) {
         work.job.spec.request.gpus = parts->front().asks.request.gpus;
         const auto is_bound = [](const objects::Pod* pod) { return pod->is_bound(); };
         const auto bound = std::ranges::count_if(parts->front().there, is_bound);
         tasks = bound > 0 ? static_cast<int>(bound) : parts->front().pods;
+        add_companions(*parts, work.job.spec);
     }
     work.job.spec.tasks_min = work.job.spec.tasks_max = std::max(tasks, 1);
 }
@@ -316,6 +328,19 @@ Work work_of(const Everything& all, const Gang& gang, base::TimePoint now) {
 }
 
 }  // namespace
+
+std::int64_t gpus_of(const Work& work) {
+    const model::JobSpec& spec = work.job.spec;
+    std::int64_t gpus = std::int64_t{spec.request.gpus} * spec.tasks_max;
+    for (const model::Companion& kind : spec.companions) {
+        gpus += std::int64_t{kind.request.gpus} * kind.count;
+    }
+    return gpus;
+}
+
+int pods_of_request(const Work& work) {
+    return work.job.spec.tasks_max + model::companions(work.job.spec);
+}
 
 std::vector<Work> all_work(const Read& read, base::TimePoint now) {
     const Everything all(read);

@@ -33,6 +33,10 @@ struct Work {
     std::string not_ours;  // which scheduler has it, and why; empty: Berth
 };
 
+// Its GPUs, those of companions with the others; and how many pods these are.
+std::int64_t gpus_of(const Work& work);
+int pods_of_request(const Work& work);
+
 // Of everything that was read, in the order of their creation; what is not Berth's is left out
 // unless `uid` names it alone.
 std::vector<Work> all_work(const Read& read, base::TimePoint now);
