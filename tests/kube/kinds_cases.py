@@ -61,7 +61,7 @@ class KindsCase(SchedulerCase):
         return self.api.get(f"{path_of(plural, 'borrower')}/{name}")["spec"].get("suspend", False)
 
     def gives_way_and_goes_on(self, plural, name, stop, again):
-        """Its two pods run, of which one has no GPU; an owner comes back, and goes."""
+        """Its two pods run, of which one has no GPU or few; an owner comes back, and goes."""
         self.await_bound(2, "borrower")
         self.job("owner", "urgent", 2, 8)
         eventually(lambda: self.is_suspended(plural, name), "it is suspended")
@@ -137,14 +137,14 @@ class Kinds(KindsCase):
                                pod["status"]["phase"] != "Succeeded"
                                for pod in self.pods("borrower")) == 1, "its last pod is bound")
 
-    def ray(self, plural, name, spec):
+    def ray(self, plural, name, spec, gpus_of_head=0):
         """What KubeRay does: the pods of a RayCluster, which a RayJob has."""
         top = self.make(plural, name, spec)
 
         def begin():
             cluster = top if plural == "rayclusters" else self.make(
                 "rayclusters", f"{name}-x", spec["rayClusterSpec"], top)
-            self.make_pod(f"{name}-head", cluster, gpus=0)
+            self.make_pod(f"{name}-head", cluster, gpus_of_head)
             self.stays(lambda: self.bound("borrower") == 0, 0.5)
             self.make_pod(f"{name}-worker", cluster)
 
@@ -162,6 +162,11 @@ class Kinds(KindsCase):
 
     def test_a_ray_cluster_is_a_gang(self):
         self.ray("rayclusters", "notebook", self.RAY)
+
+    def test_a_head_with_a_gpu_and_workers_with_eight_are_one_gang(self):
+        head = {"headGroupSpec": {"template": {"spec": template(1)}}}
+        self.ray("rayclusters", "learner", {**self.RAY, **head}, gpus_of_head=1)
+        eventually(lambda: self.use("borrower")[2] == 9, "all its GPUs count")
 
     def test_a_ray_cluster_that_runs_grows_beside_its_head_and_shrinks(self):
         cluster = self.make("rayclusters", "autoscaled", self.RAY)
