@@ -24,7 +24,7 @@ struct Node {
     std::string model;
 };
 
-// So many tasks that ask the same; of any model where none is said.
+// Tasks that ask the same, of any model where none is said.
 struct Part {
     int tasks = 1;
     int gpus = 1;

@@ -118,6 +118,7 @@ void RandomLog::submit() {
     if (rng_.chance(1, 6)) {
         spec.companions = {{.name = "head", .count = static_cast<int>(rng_.between(1, 2))}};
         if (rng_.chance(1, 2)) spec.companions[0].request.resources = {{"rdma", 1}};
+        if (rng_.chance(1, 2) && spec.request.gpus > 0) spec.companions[0].request.gpus = 1;
     }
     if (rng_.chance(1, 8)) spec.kind = model::JobKind::Build;
     if (rng_.chance(1, 8)) spec.priority = 60;

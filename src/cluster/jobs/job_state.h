@@ -87,6 +87,8 @@ struct Job {
     // How many are no companions, of these and of those that have a place.
     int tasks_among(std::span<const TaskPlacement> places) const;
     int tasks_placed() const;
+    // How many it has where it is placed anew: all companions, should it lack some now.
+    int tasks_anew() const { return tasks_placed() + companions + lacking_companions; }
     // Whether it runs and has to be stopped and started again for more tasks.
     bool grows_by_restart() const;
     // Tasks it needs to make its next step: the gang, or more; 0 when it lacks companions alone.

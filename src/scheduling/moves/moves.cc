@@ -121,7 +121,7 @@ class NewPlaces {
         auto to = new_places_.begin();
         for (const std::size_t at : largest_first_) {
             const Migration& chosen = movable_[at];
-            const auto end = to + std::ssize(chosen.job->placed);
+            const auto end = to + chosen.job->tasks_anew();
             result.moves.push_back(
                 {chosen.job->id, {to, end}, model::Rule::Consolidate, job_.id, chosen.cost, true});
             to = end;
