@@ -82,6 +82,28 @@ TEST_CASE("work that cannot be paused is refused above its project's quota") {
     CHECK(again->job.is_valid());
 }
 
+TEST_CASE("GPUs of companions count in the quota that a job is refused by") {
+    World world;
+    world.may_be_unlike = true;
+    world.restart();
+    auto submission = World::job_of("a", 4);
+    submission.spec.preemptible = false;
+    submission.spec.companions = {{.name = "cache"}};
+    submission.spec.companions[0].request.gpus = 1;
+    REQUIRE(world.set_project("a", 4));
+    const auto answer = world.submit(submission);
+    world.step();
+    REQUIRE(answer->refusal.has_value());
+    REQUIRE(answer->refusal->verdict.has_value());
+    CHECK(answer->refusal->verdict->reason == Reason::QuotaHard);
+    CHECK(answer->refusal->verdict->asks == berth::base::gpus(5));
+    CHECK(answer->refusal->verdict->bound == berth::base::gpus(4));
+    REQUIRE(world.set_project("a", 5));
+    const auto again = world.submit(submission);
+    world.step();
+    CHECK(again->job.is_valid());
+}
+
 TEST_CASE("an unknown project is an error without a verdict") {
     World world;
     const auto answer = world.submit(World::job_of("c", 1));

@@ -25,6 +25,7 @@ void World::start() {
     launcher = std::make_unique<RecordingLauncher>();
     control::Settings settings;
     settings.policy = policy_;
+    settings.may_be_unlike = may_be_unlike;
     controller = std::make_unique<control::Controller>(std::move(settings),
                                                        control::Ports{clock, store, *launcher});
     REQUIRE(controller->recover());

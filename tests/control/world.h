@@ -66,6 +66,7 @@ class World {
     MemoryStore store{disk};
     std::unique_ptr<RecordingLauncher> launcher;
     std::unique_ptr<control::Controller> controller;
+    bool may_be_unlike = false;  // from the next restart on: gangs may have companions
 
   private:
     void start();
