@@ -7,6 +7,17 @@
 #include "cluster/regions.h"
 
 namespace berth::cluster {
+namespace {
+
+// How many of them do not run; one that is asked to leave does not.
+int lacking_of(const Companions& kind, const Job& job) {
+    const auto runs = std::ranges::count_if(job.placed, [&](const PlacedTask& task) {
+        return !task.is_releasing && kind.has(task.place.task);
+    });
+    return kind.count - static_cast<int>(runs);
+}
+
+}  // namespace
 
 int lacking_in_groups(const Shape& shape, const Job& job) {
     std::vector<int> running(shape.groups.size());
@@ -67,11 +78,9 @@ MilliGpu gpus_of_companions(const Cluster& cluster, const Shape& shape, PoolId p
 MilliGpu gpus_of_lacking_companions(const Cluster& cluster, const Job& job, PoolId pool,
                                     CountOfTask count) {
     if (job.lacking_companions == 0) return {0};
-    const Shape& shape = cluster.shape(job.shape);
-    MilliGpu sum = gpus_of_companions(cluster, shape, pool, count);
-    for (const PlacedTask& task : job.placed) {
-        if (task.is_releasing || !job.is_companion(task.place.task)) continue;
-        sum -= (cluster.*count)(asked_by(cluster, job.shape, task.place.task), pool);
+    MilliGpu sum{0};
+    for (const Companions& kind : cluster.shape(job.shape).companions) {
+        sum += (cluster.*count)(kind.shape, pool) * lacking_of(kind, job);
     }
     return sum;
 }
@@ -116,8 +125,7 @@ HostAsk stated_together(const Cluster& cluster, const Job& job, int tasks) {
     HostAsk total = stated_in(shape.request) * tasks;
     if (job.lacking_companions == 0) return total;
     for (const Companions& kind : shape.companions) {
-        const auto lacking = static_cast<std::int64_t>(free_ranks(kind, job).size());
-        total += stated_in(cluster.shape(kind.shape).request) * lacking;
+        total += stated_in(cluster.shape(kind.shape).request) * lacking_of(kind, job);
     }
     return total;
 }
