@@ -282,7 +282,10 @@ TEST_CASE("long lists are refused by their length, before each entry costs anyth
 
 TEST_CASE("a quota of CPU or memory lies between nothing and the limit") {
     const auto refusal = [](const model::Entitlement& rights) {
-        const auto status = model::check_limits(model::Project{.name = "a", .rights = rights});
+        model::Project project;
+        project.name = "a";
+        project.rights = rights;
+        const auto status = model::check_limits(project);
         return status ? std::string("taken") : status.error().message;
     };
     CHECK(refusal({.quota = {}, .cpu_quota = model::MilliCpu{-1}}) ==

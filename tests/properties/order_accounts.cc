@@ -345,8 +345,11 @@ class Audit {
         if (!shown.due) return;
         const model::RankLedger* rank = proof::find_rank(ledger_, job.id);
         const base::PoolId pool = state_.cluster.pools_of(job).front();
-        const std::int64_t width = std::max<std::int64_t>(
-            state_.cluster.footprint(job.shape, pool).value * job.tasks_min, 1);
+        std::int64_t width = state_.cluster.footprint(job.shape, pool).value * job.tasks_min;
+        for (const cluster::Companions& kind : state_.cluster.shape(job.shape).companions) {
+            width += state_.cluster.footprint(kind.shape, pool).value * kind.count;
+        }
+        width = std::max<std::int64_t>(width, 1);
         const auto restarts =
             record.last_pause ? job.restart_cost * rank->restarts : model::Duration{0};
         const model::Duration ran = model::Duration{job.attained.gpu_ms * 1000 / width} - restarts;
