@@ -186,7 +186,7 @@ void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t s
 }
 
 void Cluster::change_task(ShapeId shape, const TaskPlacement& task, Use use, std::int64_t sign) {
-    if (resources_.is_used()) {
+    if (resources_.is_used() && shape.is_valid()) {
         resources_.change(asked_by(*this, shape, task.task), task.node, use, sign);
     }
     change_capacity(task, use, sign);

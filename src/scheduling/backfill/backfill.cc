@@ -16,6 +16,9 @@ using cluster::Job;
 using model::Duration;
 using model::TaskPlacement;
 
+// GPUs are kept, not what a task takes beside them.
+constexpr ShapeId kNoShape;
+
 void write_down(model::BackfillReservation& reservation, const PoolView& view, const Job& job,
                 std::span<const TaskWindow> windows) {
     reservation.job = job.id;
@@ -216,7 +219,7 @@ void Backfill::keep(Entry& entry) const {
         const auto& whole = view_->cluster.nodes()[task.node.index()].whole;
         task.gpu_mask &= whole[static_cast<std::size_t>(View::Coming)];
         if (task.gpu_mask == 0) continue;
-        view_->cluster.take(View::Coming, job.shape, task);
+        view_->cluster.take(View::Coming, kNoShape, task);
         entry.taken.push_back(task);
     }
 }
@@ -311,9 +314,8 @@ Backfill::Opening::Opening(Backfill& backfill, const Job& job) : backfill_(backf
         const Entry& entry = backfill_.entries_[i];
         if (entry.taken.empty() || backfill_.is_kept_from(entry, job)) continue;
         cluster::Cluster& cluster = backfill_.view_->cluster;
-        const ShapeId shape = cluster.job(entry.reservation.job).shape;
         for (const TaskPlacement& task : entry.taken) {
-            cluster.give_back(View::Coming, shape, task);
+            cluster.give_back(View::Coming, kNoShape, task);
         }
         opened_.push_back(i);
     }
