@@ -185,6 +185,7 @@ void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t s
     }
 }
 
+// Without a shape no other resources change than the task says.
 void Cluster::change_task(ShapeId shape, const TaskPlacement& task, Use use, std::int64_t sign) {
     if (resources_.is_used() && shape.is_valid()) {
         resources_.change(asked_by(*this, shape, task.task), task.node, use, sign);

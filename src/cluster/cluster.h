@@ -126,8 +126,7 @@ class Cluster {
     void reserve(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
                  model::Rule rule);
     void drop_reservation(JobId id);
-    // Capacity alone, while a gang is being placed; what is given back was taken. Without a shape
-    // no other resources than the task says.
+    // Capacity alone, while a gang is being placed; what is given back was taken.
     void take(View view, ShapeId shape, const TaskPlacement& task);
     void give_back(View view, ShapeId shape, const TaskPlacement& task);
 

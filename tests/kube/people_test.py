@@ -203,14 +203,19 @@ class Asking(SchedulerCase):
 
     def test_a_gang_of_unlike_pods_says_so(self):
         self.start_deciding()
-        self.project("vision", 2, limit=2)
-        self.job("vision", "gang", 2, 8)
-        pods = eventually(lambda: len(self.pods("vision")) == 2 and self.pods("vision"), "pods")
-        first = pods[0]
-        self.api.patch(f"/api/v1/namespaces/vision/pods/{first['metadata']['name']}",
-                       {"spec": {"tolerations": [*first["spec"]["tolerations"],
-                                                 {"key": "a", "operator": "Exists"}]}})
-        self.await_state("vision/job/gang", "queued", "its pods ask for different GPUs")
+        self.project("vision", 16)
+        group = {"labels": {"pod-group-name": "unlike"},
+                 "annotations": {"kai.scheduler/batch-min-member": "2"}}
+        for name, cpu in (("unlike-0", "1"), ("unlike-1", "2")):
+            spec = template(8)
+            spec["containers"][0]["resources"]["limits"]["cpu"] = cpu
+            self.api.create("/api/v1/namespaces/vision/pods",
+                            {"metadata": {"name": name, **group}, "spec": spec})
+        # Either pod gives the group its name.
+        gang = eventually(lambda: len(self.pods("vision")) == 2 and [
+            name for name in self.ls("-A", "-a") if name.startswith("vision/pod/unlike-")], "ls")
+        self.await_state(gang[0], "queued",
+                         "its pods ask for the same GPUs and for different CPU or memory")
 
     def test_what_waits_for_something_else_than_berth_says_for_what(self):
         self.start_deciding()

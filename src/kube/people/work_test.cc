@@ -205,8 +205,11 @@ TEST_CASE("where no condition says why, it is what can be seen") {
           "scheduler runs.");
     Scene unlike;
     unlike.job().pod("train-0", 10, {.job = 1});
-    unlike.pod("train-1", 11, {.spec = R"(,"nodeSelector":{"a":"b"})", .job = 1});
-    CHECK(unlike.first_line().starts_with("job/train waits: its pods ask for different GPUs"));
+    constexpr const char* kMoreCpu =
+        R"(,"initContainers":[{"resources":{"requests":{"cpu":"2"}}}])";
+    unlike.pod("train-1", 11, {.spec = kMoreCpu, .job = 1});
+    CHECK(unlike.first_line().starts_with(
+        "job/train waits: its pods ask for the same GPUs and for different CPU or memory"));
 }
 
 TEST_CASE("who has a node and does not run yet is starting") {
