@@ -212,10 +212,9 @@ class Asking(SchedulerCase):
             self.api.create("/api/v1/namespaces/vision/pods",
                             {"metadata": {"name": name, **group}, "spec": spec})
         # Either pod gives the group its name.
-        gang = eventually(lambda: len(self.pods("vision")) == 2 and [
-            name for name in self.ls("-A", "-a") if name.startswith("vision/pod/unlike-")], "ls")
-        self.await_state(gang[0], "queued",
-                         "its pods ask for the same GPUs and for different CPU or memory")
+        reason = "its pods ask for the same GPUs and for different CPU or memory"
+        eventually(lambda: [row for row in self.ls("-A", "-a").values()
+                            if row["state"] == "queued" and reason in row["why"]], reason)
 
     def test_what_waits_for_something_else_than_berth_says_for_what(self):
         self.start_deciding()
