@@ -10,6 +10,32 @@ using berth::model::JobState;
 using berth::model::Reason;
 using berth::tests::World;
 
+namespace {
+
+// Of project "a", beside a quota of four GPUs.
+void set_rights(World& world, const berth::model::Entitlement& rights) {
+    berth::model::Project project;
+    project.name = "a";
+    project.rights = rights;
+    project.rights.quota = berth::base::gpus(4);
+    world.controller->set_project(project, "susan", [](const berth::base::Status&) {});
+    world.step();
+}
+
+// Of a job of project "a" with one GPU, and CPU and memory in thousandths of a core and GiB.
+std::optional<berth::model::Verdict> refusal_of(World& world, std::int64_t cpu, std::int64_t memory,
+                                                bool preemptible = true) {
+    auto submission = World::job_of("a", 1);
+    submission.spec.request.cpu = berth::model::MilliCpu{cpu};
+    submission.spec.request.memory = berth::model::Bytes{memory << 30};
+    submission.spec.preemptible = preemptible;
+    const auto answer = world.submit(submission);
+    world.step();
+    return answer->refusal ? answer->refusal->verdict : std::nullopt;
+}
+
+}  // namespace
+
 TEST_CASE("nothing is acknowledged or started before it is on the disk") {
     World world;
     std::size_t events_at_start = 0;
@@ -204,58 +230,35 @@ TEST_CASE("a key is remembered for a day, over restarts and snapshots") {
 
 TEST_CASE("a job above its project's limit of CPU or memory alone is refused with the numbers") {
     World world;
-    berth::model::Project limited;
-    limited.name = "a";
-    limited.rights.quota = berth::base::gpus(4);
-    limited.rights.cpu_limit = berth::model::MilliCpu{4'000};
-    limited.rights.memory_limit = berth::model::Bytes{std::int64_t{8} << 30};
-    world.controller->set_project(limited, "susan", [](const berth::base::Status&) {});
-    world.step();
-    const auto refusal_of = [&](std::int64_t cpu, std::int64_t memory) {
-        auto submission = World::job_of("a", 1);
-        submission.spec.request.cpu = berth::model::MilliCpu{cpu};
-        submission.spec.request.memory = berth::model::Bytes{memory << 30};
-        const auto answer = world.submit(submission);
-        world.step();
-        return answer->refusal ? answer->refusal->verdict : std::nullopt;
-    };
-    const auto cpu = refusal_of(5'000, 1);
+    berth::model::Entitlement rights;
+    rights.cpu_limit = berth::model::MilliCpu{4'000};
+    rights.memory_limit = berth::model::Bytes{std::int64_t{8} << 30};
+    set_rights(world, rights);
+    const auto cpu = refusal_of(world, 5'000, 1);
     REQUIRE(cpu);
     CHECK(cpu->cause == berth::model::Cause::CpuLimitReached);
     CHECK(cpu->host_asks == 5'000);
     CHECK(cpu->host_bound == 4'000);
-    const auto memory = refusal_of(1'000, 9);
+    const auto memory = refusal_of(world, 1'000, 9);
     REQUIRE(memory);
     CHECK(memory->cause == berth::model::Cause::MemoryLimitReached);
-    CHECK_FALSE(refusal_of(4'000, 8));
+    CHECK_FALSE(refusal_of(world, 4'000, 8));
 }
 
 TEST_CASE("a job that cannot be preempted and exceeds a quota of CPU or memory alone is refused") {
     World world;
-    berth::model::Project project;
-    project.name = "a";
-    project.rights.quota = berth::base::gpus(4);
-    project.rights.cpu_quota = berth::model::MilliCpu{4'000};
-    project.rights.memory_quota = berth::model::Bytes{std::int64_t{8} << 30};
-    world.controller->set_project(project, "susan", [](const berth::base::Status&) {});
-    world.step();
-    const auto refusal_of = [&](std::int64_t cpu, std::int64_t memory, bool preemptible) {
-        auto submission = World::job_of("a", 1);
-        submission.spec.request.cpu = berth::model::MilliCpu{cpu};
-        submission.spec.request.memory = berth::model::Bytes{memory << 30};
-        submission.spec.preemptible = preemptible;
-        const auto answer = world.submit(submission);
-        world.step();
-        return answer->refusal ? answer->refusal->verdict : std::nullopt;
-    };
-    const auto cpu = refusal_of(5'000, 1, false);
+    berth::model::Entitlement rights;
+    rights.cpu_quota = berth::model::MilliCpu{4'000};
+    rights.memory_quota = berth::model::Bytes{std::int64_t{8} << 30};
+    set_rights(world, rights);
+    const auto cpu = refusal_of(world, 5'000, 1, false);
     REQUIRE(cpu);
     CHECK(cpu->cause == berth::model::Cause::NonPreemptibleCpuQuotaReached);
     CHECK(cpu->host_asks == 5'000);
     CHECK(cpu->host_bound == 4'000);
-    const auto memory = refusal_of(1'000, 9, false);
+    const auto memory = refusal_of(world, 1'000, 9, false);
     REQUIRE(memory);
     CHECK(memory->cause == berth::model::Cause::NonPreemptibleMemoryQuotaReached);
-    CHECK_FALSE(refusal_of(4'000, 8, false));
-    CHECK_FALSE(refusal_of(5'000, 9, true));
+    CHECK_FALSE(refusal_of(world, 4'000, 8, false));
+    CHECK_FALSE(refusal_of(world, 5'000, 9, true));
 }

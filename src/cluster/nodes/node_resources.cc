@@ -7,14 +7,11 @@
 #include "base/check.h"
 
 namespace berth::cluster {
-namespace {
 
-int within_room(int tasks, std::int64_t free, std::int64_t each) {
-    if (each == 0) return free < 0 ? 0 : tasks;
-    return static_cast<int>(std::clamp<std::int64_t>(free / each, 0, tasks));
+int slots_within(int slots, std::int64_t free, std::int64_t each) {
+    if (each == 0) return free < 0 ? 0 : slots;
+    return static_cast<int>(std::clamp<std::int64_t>(free / each, 0, slots));
 }
-
-}  // namespace
 
 std::uint32_t NodeResources::position_of(const std::string& name) const {
     const auto found = std::ranges::find(names_, name);
@@ -67,7 +64,7 @@ int NodeResources::fitting(ShapeId shape, NodeId node, View view, int tasks) con
     for (const ResourceAsk& ask : asked(shape)) {
         const HostUse& use = on(node, ask.resource);
         if (use.capacity != kUnaccounted) {
-            tasks = within_room(tasks, use.free(view), ask.amount);
+            tasks = slots_within(tasks, use.free(view), ask.amount);
         } else if (!is_pods(ask.resource)) {
             return 0;
         }

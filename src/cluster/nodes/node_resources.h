@@ -22,6 +22,10 @@ namespace berth::cluster {
 
 using base::ShapeId;
 
+// At most `slots` tasks that take `each` of what is free. On a node with more bound than it has
+// there is none for a task that asks for nothing either.
+int slots_within(int slots, std::int64_t free, std::int64_t each);
+
 // Of one task. A resource is its position among the names.
 struct ResourceAsk {
     std::uint32_t resource = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <vector>
 
 #include "cluster/gang.h"
 
@@ -22,15 +23,8 @@ std::int64_t free_of_host(const cluster::HostUse& use, const auto& amount_of) {
     return use.capacity == cluster::kUnaccounted ? FreeCapacity::kUnbounded : amount_of(use);
 }
 
-}  // namespace
-
-std::int64_t parts_in(const model::GpuPart& free, const model::GpuPart& part) {
-    const std::int64_t by_compute = std::max<std::int64_t>(free.compute.value, 0) /
-                                    std::max<std::int64_t>(part.compute.value, 1);
-    if (part.memory == base::Bytes{0}) return by_compute;
-    return std::min(by_compute, free.memory.value / part.memory.value);
-}
-
+// How many tasks of `gpus` distinct GPUs each fit, at most `tasks`, when GPU i has room for
+// parts[i] of them: t tasks do when the sum of min(t, parts[i]) is at least t x gpus.
 int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {
     if (gpus == 0) return tasks;
     const std::int64_t all = std::reduce(parts.begin(), parts.end());
@@ -41,6 +35,15 @@ int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {
         if (slots >= std::int64_t{tasks} * gpus) break;
     }
     return tasks;
+}
+
+}  // namespace
+
+std::int64_t parts_in(const model::GpuPart& free, const model::GpuPart& part) {
+    const std::int64_t by_compute = std::max<std::int64_t>(free.compute.value, 0) /
+                                    std::max<std::int64_t>(part.compute.value, 1);
+    if (part.memory == base::Bytes{0}) return by_compute;
+    return std::min(by_compute, free.memory.value / part.memory.value);
 }
 
 TaskNeed::TaskNeed(const PoolView& view, ShapeId shape, NodeId node)
@@ -55,6 +58,15 @@ TaskNeed::TaskNeed(const PoolView& view, ShapeId shape, NodeId node)
     if (gpus_ > 0) owed_ = cluster_.others().on(node).missing();
 }
 
+void TaskNeed::read_host(FreeCapacity& free, const auto& amount_of) const {
+    const cluster::NodeState& state = cluster_.nodes()[node_.index()];
+    free.cpu = free_of_host(state.cpu, amount_of);
+    free.memory = free_of_host(state.memory, amount_of);
+    for (std::size_t i = 0; i < others_.size(); ++i) {
+        free.other[i] = free_of_other(cluster_.resources(), node_, others_[i].resource, amount_of);
+    }
+}
+
 void TaskNeed::read(View capacity, FreeCapacity& free) const {
     for (std::size_t at = 0; at < node_gpus_; ++at) {
         const int gpu = static_cast<int>(at);
@@ -63,26 +75,14 @@ void TaskNeed::read(View capacity, FreeCapacity& free) const {
         if (!counts_gpu_memory()) continue;
         free.gpu_memory[at] = cluster_.free_part(capacity, node_, gpu).memory.value;
     }
-    const auto left = [&](const cluster::HostUse& use) { return use.free(capacity); };
-    const cluster::NodeState& state = cluster_.nodes()[node_.index()];
-    free.cpu = free_of_host(state.cpu, left);
-    free.memory = free_of_host(state.memory, left);
-    for (std::size_t i = 0; i < others_.size(); ++i) {
-        free.other[i] = free_of_other(cluster_.resources(), node_, others_[i].resource, left);
-    }
+    read_host(free, [&](const cluster::HostUse& use) { return use.free(capacity); });
 }
 
 void TaskNeed::read_when_empty(FreeCapacity& free) const {
     const model::GpuPart whole = cluster_.whole_gpu(node_);
     std::fill_n(free.compute.begin(), node_gpus_, static_cast<std::int32_t>(whole.compute.value));
     std::fill_n(free.gpu_memory.begin(), node_gpus_, whole.memory.value);
-    const auto all = [](const cluster::HostUse& use) { return use.capacity; };
-    const cluster::NodeState& state = cluster_.nodes()[node_.index()];
-    free.cpu = free_of_host(state.cpu, all);
-    free.memory = free_of_host(state.memory, all);
-    for (std::size_t i = 0; i < others_.size(); ++i) {
-        free.other[i] = free_of_other(cluster_.resources(), node_, others_[i].resource, all);
-    }
+    read_host(free, [](const cluster::HostUse& use) { return use.capacity; });
 }
 
 void TaskNeed::copy(const FreeCapacity& from, FreeCapacity& to) const {
@@ -150,9 +150,10 @@ int TaskNeed::gpus_missing(const FreeCapacity& free) const {
 }
 
 int TaskNeed::slots(const FreeCapacity& free, int tasks) const {
-    tasks = slots_within(slots_within(tasks, free.cpu, cpu_), free.memory, memory_);
+    tasks =
+        cluster::slots_within(cluster::slots_within(tasks, free.cpu, cpu_), free.memory, memory_);
     for (std::size_t i = 0; i < others_.size(); ++i) {
-        tasks = slots_within(tasks, free.other[i], others_[i].amount);
+        tasks = cluster::slots_within(tasks, free.other[i], others_[i].amount);
     }
     std::vector<std::int64_t> parts(gpus_ > 0 ? node_gpus_ : 0);
     for (std::size_t gpu = 0; gpu < parts.size(); ++gpu) {
@@ -160,11 +161,6 @@ int TaskNeed::slots(const FreeCapacity& free, int tasks) const {
         parts[gpu] = parts_in({base::MilliGpu{free.compute[gpu]}, memory}, part_);
     }
     return most_tasks(parts, gpus_, tasks);
-}
-
-int slots_within(int slots, std::int64_t free, std::int64_t each) {
-    if (each == 0) return free < 0 ? 0 : slots;
-    return static_cast<int>(std::clamp<std::int64_t>(free / each, 0, slots));
 }
 
 // A gang looks at every node: most ask for whole GPUs, which are counted at once.
@@ -175,9 +171,10 @@ int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, i
     const model::TaskRequest& request = cluster.shape(shape).request;
     if (request.is_whole()) {
         const int whole = std::popcount(state.whole[static_cast<std::size_t>(capacity)]);
-        int slots = slots_within(tasks, whole, request.gpus);
-        slots = slots_within(slots, state.cpu.free(capacity), cluster.cpu_on(shape, node));
-        slots = slots_within(slots, state.memory.free(capacity), cluster.memory_on(shape, node));
+        int slots = cluster::slots_within(tasks, whole, request.gpus);
+        slots = cluster::slots_within(slots, state.cpu.free(capacity), cluster.cpu_on(shape, node));
+        slots = cluster::slots_within(slots, state.memory.free(capacity),
+                                      cluster.memory_on(shape, node));
         return cluster.resources().fitting(shape, node, capacity, slots);
     }
     if (request.gpus > 0 && cluster.others().is_overfull(node)) return 0;

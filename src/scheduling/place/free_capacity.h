@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "scheduling/rights/pool_view.h"
 
@@ -16,10 +15,6 @@ namespace berth::scheduling {
 
 // How many such parts one GPU has room for.
 std::int64_t parts_in(const model::GpuPart& free, const model::GpuPart& part);
-
-// How many tasks of `gpus` distinct GPUs each fit, at most `tasks`, when GPU i has room for
-// parts[i] of them: t tasks do when the sum of min(t, parts[i]) is at least t x gpus.
-int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks);
 
 // Free amounts. What a shape does not ask for is not written: memory of GPUs, other resources.
 struct FreeCapacity {
@@ -52,6 +47,8 @@ class TaskNeed {
     int slots(const FreeCapacity& free, int tasks) const;
 
   private:
+    // CPU, memory and other resources: of each so much.
+    void read_host(FreeCapacity& free, const auto& amount_of) const;
     bool counts_gpu_memory() const { return part_.memory > base::Bytes{0}; }
     bool has_part(const FreeCapacity& free, std::size_t gpu, const FreeCapacity* more) const;
     int gpus_fitting(const FreeCapacity& free, const FreeCapacity* more) const;
@@ -67,11 +64,6 @@ class TaskNeed {
     std::int64_t cpu_;
     std::int64_t memory_;
 };
-
-// --- of a node as it is, without writing its room down
-// The most tasks that take `each` of the free. On a node with more bound than it has there
-// is none for a task that asks for nothing either.
-int slots_within(int slots, std::int64_t free, std::int64_t each);
 
 inline constexpr int kSlotsCounted = 4096;  // larger numbers are not distinguished
 
