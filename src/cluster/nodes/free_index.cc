@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/nodes/free_index.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace berth::cluster {
@@ -37,6 +38,12 @@ void NodeSet::erase(NodeId node) {
     words_[word] &= ~bit(node.index());
     if (words_[word] == 0) summary_[word / kWordBits] &= ~bit(word);
     --size_;
+}
+
+void NodeSet::clear() {
+    std::ranges::fill(words_, 0);
+    std::ranges::fill(summary_, 0);
+    size_ = 0;
 }
 
 NodeId NodeSet::next(NodeId from) const {

@@ -24,6 +24,7 @@ class NodeSet {
   public:
     void insert(NodeId node);
     void erase(NodeId node);
+    void clear();  // keeps the memory
     // The first member that is `from` or later; not valid when there is none.
     NodeId next(NodeId from) const;
     int size() const { return size_; }

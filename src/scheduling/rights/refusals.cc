@@ -34,8 +34,8 @@ bool Refusals::covers(const PoolView& view, const Beneficiary& beneficiary,
     const cluster::PriorityKey priority_key = beneficiary.job.queue_priority();
     const auto is_too_large = [&](const TooFew& known) {
         return request_of(view, beneficiary).gpus >= known.gpus &&
-               beneficiary.tasks >= known.tasks && priority_key <= known.priority_key &&
-               (opened & ~known.opened) == 0;
+               beneficiary.tasks >= known.tasks && beneficiary.amount >= known.amount &&
+               priority_key <= known.priority_key && (opened & ~known.opened) == 0;
     };
     if (beneficiary.bound_to.is_whole_pool() && request_of(view, beneficiary).is_whole()) {
         const auto few = too_few_.find({beneficiary.rule, beneficiary.job.project});
@@ -51,7 +51,8 @@ void Refusals::add(const PoolView& view, const Beneficiary& beneficiary, std::ui
     const cluster::PriorityKey priority_key = beneficiary.job.queue_priority();
     if (by_reach) {
         too_few_[{beneficiary.rule, beneficiary.job.project}].push_back(
-            {request_of(view, beneficiary).gpus, beneficiary.tasks, priority_key, opened});
+            {request_of(view, beneficiary).gpus, beneficiary.tasks, beneficiary.amount,
+             priority_key, opened});
     } else if (is_like_others(beneficiary)) {
         const auto [known, is_new] =
             refused_.try_emplace(question(beneficiary, opened), priority_key);

@@ -44,6 +44,7 @@ class Refusals {
     struct TooFew {
         int gpus;  // of each task
         int tasks;
+        MilliGpu amount;  // its companions' GPUs too
         cluster::PriorityKey priority_key;
         std::uint64_t opened;
     };

@@ -2,16 +2,15 @@
 #include "scheduling/victims/bounds.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
-
-#include "base/check.h"
 
 namespace berth::scheduling {
 namespace {
 
 constexpr std::size_t kLentMax = 64;  // counts that are kept
-constexpr int kIdleNodes = 256;  // looked at; where more have idle GPUs, a search has to say
-constexpr int kNamedNodes = 256;  // where they are more, most searches are short
+constexpr std::ptrdiff_t kNamedNodes = 256;  // where they are more, most searches are short
+constexpr std::ptrdiff_t kCutNodes = 16;  // so few that each unit on them is asked about
 
 int gpus_wanted(const VictimQuery& query) {
     return query.view.cluster.shape(query.beneficiary.job.shape).request.gpus;
@@ -37,11 +36,20 @@ void visit_difference(std::span<const ProjectId> some, std::span<const ProjectId
 // What the beneficiary's project could take on the node.
 int own_gpus_on(const VictimQuery& query, NodeId node) {
     int gpus = 0;
-    visit_victims(query.view, node, [&](const cluster::Job& job, int gpus_here) {
+    visit_victims(query.view, node, [&](const cluster::Job& job, int gpus_here, bool) {
         const bool is_lower =
             job.project == query.terms.project && job.priority_key() < query.terms.priority_key;
         if (is_lower) gpus += gpus_here;
     });
+    return gpus;
+}
+
+// What may be taken of it one by one.
+int gpus_of_units_on(const VictimQuery& query, NodeId node) {
+    int gpus = 0;
+    for (const std::size_t unit : query.units.on(node)) {
+        if (query.may_take(unit, query.ledger)) gpus += query.units[unit].gpus_on(node);
+    }
     return gpus;
 }
 
@@ -65,11 +73,11 @@ Bounds::Extent Bounds::extent_of_own(const VictimQuery& query) {
         named_.push_back(reachable.node);
         slots += query.beneficiary.tasks > 1 ? could_have(reachable.node) / wanted : 1;
     }
-    if (!is_enough_with_idle(query, could_have, slots)) return {false, {}};
-    if (std::ssize(named_) > kNamedNodes) return {true, {}};
-    return {true, named_};
+    slots += slots_with_idle(query, could_have);
+    return answer(slots >= query.beneficiary.tasks);
 }
 
+// From what is counted already to what has to be looked at: most questions end early.
 Bounds::Extent Bounds::extent_of_lent(const VictimQuery& query) {
     work_.bring_up_to_date(query.view);
     may_lose_.assign(query.view.cluster.projects().size(), false);
@@ -77,60 +85,111 @@ Bounds::Extent Bounds::extent_of_lent(const VictimQuery& query) {
     Count& count = nearest(query);
     bring_up_to_date(query, count);
     count.used = ++questions_;
-    const int wanted = gpus_wanted(query);
-    std::int64_t slots = 0, nodes = 0;
-    for (std::size_t gpus = static_cast<std::size_t>(wanted); gpus < count.nodes_with.size();
-         ++gpus) {
-        slots += static_cast<int>(gpus) / wanted * count.nodes_with[gpus];
-        nodes += count.nodes_with[gpus];
+    const auto wanted = static_cast<std::size_t>(gpus_wanted(query));
+    const auto counted = [&](NodeId node) { return int{count.gpus[node.index()]}; };
+    std::int64_t slots = slots_with_idle(query, counted);
+    for (std::size_t gpus = wanted; gpus < count.nodes_with.size(); ++gpus) {
+        slots += static_cast<std::int64_t>(gpus / wanted) * count.nodes_with[gpus].size();
     }
-    const auto could_have = [&](NodeId node) { return int{count.gpus[node.index()]}; };
-    if (!is_enough_with_idle(query, could_have, slots)) return {false, {}};
-    if (nodes > kNamedNodes) return {true, {}};
-    for (std::size_t at = 0; at < count.gpus.size(); ++at) {
-        if (count.gpus[at] >= wanted) named_.push_back({static_cast<NodeId::Rep>(at)});
+    if (slots < query.beneficiary.tasks) return answer(false);
+    for (std::size_t gpus = wanted; gpus < count.nodes_with.size(); ++gpus) {
+        const cluster::NodeSet& nodes = count.nodes_with[gpus];
+        for (NodeId node = nodes.next({0}); node.is_valid(); node = nodes.next({node.value + 1})) {
+            named_.push_back(node);
+        }
     }
+    const bool is_exact = counting_of(query.view, query.beneficiary.job.shape) == Counting::Exact;
+    const auto legal = [&](NodeId node) { return legal_gpus_on(query, node); };
+    if (is_exact && !is_enough_on_named(query, legal)) return answer(false);
+    const auto in_units = [&](NodeId node) { return gpus_of_units_on(query, node); };
+    const bool are_few = std::ssize(named_) <= kCutNodes;
+    return answer(!are_few || is_enough_on_named(query, in_units));
+}
+
+Bounds::Extent Bounds::answer(bool is_enough) const {
+    if (!is_enough || std::ssize(named_) > kNamedNodes) return {is_enough, {}};
     return {true, named_};
 }
 
-// With the GPUs that idle now, where they make the difference; names those nodes.
-bool Bounds::is_enough_with_idle(const VictimQuery& query, const auto& could_have,
-                                 std::int64_t slots) {
+// The slots that the GPUs which idle now make beyond those that could be had without them; names
+// nodes that have none without.
+std::int64_t Bounds::slots_with_idle(const VictimQuery& query, const auto& could_have) {
     const int wanted = gpus_wanted(query);
     const auto& pool = query.view.cluster.pool(query.view.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
-    int looked_at = 0;
+    std::int64_t slots = 0;
     for (int idle = pool.gpus_per_node_max; idle > 0; --idle) {
         const cluster::NodeSet& with_idle = free.nodes_with(idle);
         for (NodeId node = with_idle.next({0}); node.is_valid();
              node = with_idle.next({node.value + 1})) {
-            if (++looked_at > kIdleNodes) return true;
             const int rest = could_have(node);
             const int more = (rest + idle) / wanted - rest / wanted;
             slots += more;
             if (more > 0 && rest < wanted) named_.push_back(node);
         }
     }
+    return slots;
+}
+
+// Forgets those of the named nodes that have no slot.
+bool Bounds::is_enough_on_named(const VictimQuery& query, const auto& could_have) {
+    std::int64_t slots = 0;
+    std::erase_if(named_, [&](NodeId node) {
+        const cluster::NodeState& state = query.view.cluster.nodes()[node.index()];
+        const int idle = std::popcount(state.whole[static_cast<std::size_t>(View::Coming)]);
+        const int slots_here = (idle + could_have(node)) / gpus_wanted(query);
+        slots += slots_here;
+        return slots_here == 0;
+    });
     return slots >= query.beneficiary.tasks;
+}
+
+// What the ledger lets each side lose on the node, as if nothing were taken elsewhere.
+int Bounds::legal_gpus_on(const VictimQuery& query, NodeId node) const {
+    struct Side {
+        std::size_t account;
+        NodeWork::Part all;
+    };
+    base::SmallVector<Side, 8> sides;
+    for (const NodeWork::Part& part : work_.on(node)) {
+        if (!may_lose_[part.project.index()]) continue;
+        const std::size_t account = *query.ledger.account_of(part.project);
+        const auto same = std::ranges::find(sides, account, &Side::account);
+        if (same == sides.end()) {
+            sides.push_back({account, part});
+            continue;
+        }
+        same->all.gpus += part.gpus;
+        same->all.widest = std::max(same->all.widest, part.widest);
+        same->all.is_whole &= part.is_whole;
+    }
+    int gpus = 0;
+    for (const auto& [account, all] : sides) {
+        const MilliGpu limit =
+            query.ledger.reclaimable_from(all.project, base::kWholeGpu * all.widest);
+        const std::int64_t whole = std::max<std::int64_t>(limit.value / base::kWholeGpu.value, 0);
+        gpus += all.is_whole ? static_cast<int>(std::min<std::int64_t>(all.gpus, whole)) : all.gpus;
+    }
+    return gpus;
 }
 
 void Bounds::bring_up_to_date(const VictimQuery& query, Count& count) {
     const auto nodes = std::ssize(query.view.cluster.nodes());
     if (cost_to_follow(query, count) < nodes) {
         query.view.cluster.changed_nodes().work.visit_since(
-            count.mark, [&](NodeId node) { count_again(count, node); });
+            count.mark, [&](NodeId node) { count_again(count, query, node); });
         visit_difference(count.projects, query.projects, [&](ProjectId project) {
             const cluster::NodeSet& of_project = work_.nodes_of(project);
             for (NodeId node = of_project.next({0}); node.is_valid();
                  node = of_project.next({node.value + 1})) {
-                count_again(count, node);
+                count_again(count, query, node);
             }
         });
     } else {
         count.gpus.assign(static_cast<std::size_t>(nodes), 0);
-        count.nodes_with.assign(1, static_cast<std::int32_t>(nodes));
+        for (cluster::NodeSet& with : count.nodes_with) with.clear();
         for (std::int64_t at = 0; at < nodes; ++at) {
-            count_again(count, {static_cast<NodeId::Rep>(at)});
+            count_again(count, query, {static_cast<NodeId::Rep>(at)});
         }
     }
     count.projects = query.projects;
@@ -170,18 +229,20 @@ std::int64_t Bounds::cost_to_follow(const VictimQuery& query, const Count& count
     return cost;
 }
 
-void Bounds::count_again(Count& count, NodeId node) const {
-    int gpus = 0;
+void Bounds::count_again(Count& count, const VictimQuery& query, NodeId node) const {
+    std::int64_t gpus = 0;
     for (const NodeWork::Part& part : work_.on(node)) {
         if (may_lose_[part.project.index()]) gpus += part.gpus;
     }
-    BERTH_CHECK(gpus < 1 << 16, "GPUs of a node are counted in two bytes");
-    std::uint16_t& gpus_here = count.gpus[node.index()];
-    const auto now = static_cast<std::size_t>(gpus);
-    if (count.nodes_with.size() <= now) count.nodes_with.resize(now + 1);
-    --count.nodes_with[gpus_here];
-    ++count.nodes_with[now];
-    gpus_here = static_cast<std::uint16_t>(gpus);
+    // One that several share was counted for each of them.
+    const auto now = static_cast<std::uint8_t>(
+        std::min<std::int64_t>(gpus, query.view.cluster.nodes()[node.index()].gpus));
+    std::uint8_t& known = count.gpus[node.index()];
+    if (known == now) return;
+    if (count.nodes_with.size() <= now) count.nodes_with.resize(std::size_t{now} + 1);
+    if (known > 0) count.nodes_with[known].erase(node);
+    if (now > 0) count.nodes_with[now].insert(node);
+    known = now;
 }
 
 }  // namespace berth::scheduling

@@ -3,13 +3,14 @@
 // Could enough of what a search may take stand together? Most searches for several GPUs of a node
 // are in vain: on every node there is work that keeps its place. How many GPUs of each node could
 // be taken is counted once and kept: the next search that may take about the same counts only the
-// nodes again on which something changed, and those of the projects that make the difference. Where
-// a slot may be had on few nodes only, it says which.
+// nodes again on which something changed, and those of the projects that make the difference. Of
+// the nodes that are left it asks how many GPUs the ledger lets each side lose there; where they
+// are few, which units. Where a slot may be had on few nodes only, it says which.
 //
 // Guarantees: no means that no search can find room, and a node that is not named has none; what
-// is protected, reserved, dear or too much for the ledger is counted as if it could be taken.
-// Cost: O(what changed since a like question), the nodes with idle GPUs, and a glance at each node
-// when they are named.
+// is taken elsewhere, reserved or dear is counted as if it could be taken.
+// Cost: O(what changed since a like question), the nodes with idle GPUs, and the projects on each
+// node with enough.
 #pragma once
 
 #include <cstdint>
@@ -40,17 +41,20 @@ class Bounds {
         std::uint64_t mark = 0;  // in the log of the nodes that changed
         std::uint64_t used = 0;  // when, in questions
         Projects projects;  // whose units are counted
-        std::vector<std::uint16_t> gpus;  // by node: that could be taken
-        std::vector<std::int32_t> nodes_with;  // by the number of such GPUs
+        std::vector<std::uint8_t> gpus;  // by node: that could be taken
+        std::vector<cluster::NodeSet> nodes_with;  // by the number of such GPUs, from 1
     };
 
     Extent extent_of_own(const VictimQuery& query);
     Extent extent_of_lent(const VictimQuery& query);
-    bool is_enough_with_idle(const VictimQuery& query, const auto& could_have, std::int64_t slots);
+    Extent answer(bool is_enough) const;
+    std::int64_t slots_with_idle(const VictimQuery& query, const auto& could_have);
+    bool is_enough_on_named(const VictimQuery& query, const auto& could_have);
+    int legal_gpus_on(const VictimQuery& query, NodeId node) const;
     Count& nearest(const VictimQuery& query);
     std::int64_t cost_to_follow(const VictimQuery& query, const Count& count) const;
     void bring_up_to_date(const VictimQuery& query, Count& count);
-    void count_again(Count& count, NodeId node) const;
+    void count_again(Count& count, const VictimQuery& query, NodeId node) const;
 
     OwnWork own_;
     NodeWork work_;

@@ -170,20 +170,18 @@ void CheapestNodes::look_at_next(const VictimQuery& query) {
     }
 }
 
-void CheapestNodes::look_at(const VictimQuery& query, JobId job) {
-    const int needed = query.view.cluster.shape(query.beneficiary.job.shape).request.gpus;
-    const VictimUnits::Range units = query.units.units_of(job);
-    for (std::size_t at = units.first; at < units.end; ++at) {
-        if (!query.may_take(at, query.ledger)) continue;
-        for (const model::TaskPlacement& task : query.units[at].tasks) {
-            std::uint32_t& version = versions_[task.node.index()];
-            if (version != 0) continue;
-            std::uint64_t& in_reach = in_reach_[task.node.index()];
-            in_reach |= task.gpu_mask;
-            if (std::popcount(in_reach | with_room(query, task.node)) < needed) continue;
-            version = 1;
-            if (const auto least = least_price(query, task.node)) add(*least, task.node, version);
-        }
+// All its tasks are looked at: which of them are units of their own says the price of the node.
+void CheapestNodes::look_at(const VictimQuery& query, JobId id) {
+    const cluster::Cluster& cluster = query.view.cluster;
+    const int needed = cluster.shape(query.beneficiary.job.shape).request.gpus;
+    for (const auto& [place, is_releasing] : cluster.job(id).placed) {
+        std::uint32_t& version = versions_[place.node.index()];
+        if (version != 0 || is_releasing) continue;
+        std::uint64_t& in_reach = in_reach_[place.node.index()];
+        in_reach |= place.gpu_mask;
+        if (std::popcount(in_reach | with_room(query, place.node)) < needed) continue;
+        version = 1;
+        if (const auto least = least_price(query, place.node)) add(*least, place.node, version);
     }
 }
 

@@ -23,14 +23,15 @@ void NodeWork::look_at(const PoolView& view, NodeId node) {
     Parts& parts = parts_[node.index()];
     for (const Part& part : parts) nodes_of_[part.project.index()].erase(node);
     parts.clear();
-    visit_victims(view, node, [&](const cluster::Job& job, int gpus) {
-        const auto same = std::ranges::find(parts, job.project, &Part::project);
-        if (same != parts.end()) {
-            same->gpus += gpus;
-        } else {
-            parts.push_back({job.project, gpus});
+    visit_victims(view, node, [&](const cluster::Job& job, int gpus, bool is_whole) {
+        auto part = std::ranges::find(parts, job.project, &Part::project);
+        if (part == parts.end()) {
+            part = parts.insert(part, {job.project});
             nodes_of_[job.project.index()].insert(node);
         }
+        part->gpus += gpus;
+        part->widest = std::max(part->widest, gpus);
+        part->is_whole &= is_whole;
     });
 }
 

@@ -19,17 +19,21 @@
 
 namespace berth::scheduling {
 
-// Calls `visit(job, gpus)` with every job of the pool that could be paused and runs on the node.
+// Calls `visit(job, gpus, is_whole)` with every job of the pool that could be paused and runs on
+// the node.
 template <typename Visit>
 void visit_victims(const PoolView& view, NodeId node, Visit&& visit) {
     visit_jobs_on(view.cluster, node, [&](JobId id) {
         const cluster::Job& job = view.cluster.job(id);
         if (!job.is_victim() || job.pool != view.pool) return;
         int gpus = 0;
+        bool is_whole = true;
         for (const auto& [place, is_releasing] : job.placed) {
-            if (place.node == node && !is_releasing) gpus += std::popcount(place.gpu_mask);
+            if (place.node != node || is_releasing) continue;
+            gpus += std::popcount(place.gpu_mask);
+            is_whole &= place.gpu_mask == 0 || place.share == base::kWholeGpu;
         }
-        visit(job, gpus);
+        visit(job, gpus, is_whole);
     });
 }
 
@@ -39,6 +43,8 @@ class NodeWork {
     struct Part {
         ProjectId project;
         std::int32_t gpus = 0;
+        std::int32_t widest = 0;  // of one job
+        bool is_whole = true;   // no GPU is taken in part
     };
 
     void bring_up_to_date(const PoolView& view);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does a search see what look_again() opens?
+// Does a search see what look_again() opens, and every node that could help?
 #include "scheduling/victims/victims.h"
 
 #include <doctest/doctest.h>
@@ -9,20 +9,22 @@ namespace berth::scheduling {
 namespace {
 
 constexpr PoolId kOnlyPool{0};
-constexpr JobId kStarting{1}, kRunning{2}, kOwners{3};
+constexpr JobId kOwners{1}, kStarting{2};  // those lent to others follow it
 constexpr TimePoint kToday = base::at_ms(1'000'000'000);
 
-// One node of two GPUs, lent to two jobs. The owner of both wants them for one task.
-class LentNode {
+// Nodes of two GPUs, of each of which so many are lent to a job each. The owner of all wants them
+// for a task on every node.
+class LentNodes {
   public:
-    LentNode() : view_((fill(), view_pool(cluster, policy_, kToday, kOnlyPool))) {}
+    LentNodes(int nodes, int lent)
+        : nodes_(nodes), view_((fill(lent), view_pool(cluster, policy_, kToday, kOnlyPool))) {}
 
     // `unseen`: jobs that started since victims were first looked for.
     bool finds_victims(const JobSet& unseen) {
         view_.unseen = &unseen;
         search_.look_again();
         const cluster::Job& job = cluster.job(kOwners);
-        const Beneficiary owner{job, 1, base::gpus(2), model::Rule::Reclaim};
+        const Beneficiary owner{job, nodes_, base::gpus(2 * nodes_), model::Rule::Reclaim};
         return !search_.find(owner).units.empty();
     }
     void open() { search_.open(view_); }
@@ -30,31 +32,40 @@ class LentNode {
     cluster::Cluster cluster;
 
   private:
-    void fill() {
-        model::Node node;
-        node.name = "n0";
-        node.gpus = 2;
-        cluster.set_node(node);
-        for (const auto& [name, quota] : {std::pair("guest", 0), std::pair("owner", 2)}) {
+    void fill(int lent) {
+        for (int at = 0; at < nodes_; ++at) {
+            model::Node node;
+            node.name = "n" + std::to_string(at);
+            node.gpus = 2;
+            cluster.set_node(node);
+        }
+        for (const auto& [name, quota] : {std::pair("guest", 0), std::pair("owner", 2 * nodes_)}) {
             model::Project project;
             project.name = name;
             project.rights.quota = base::gpus(quota);
             cluster.set_project(project);
         }
-        for (const JobId id : {kStarting, kRunning, kOwners}) {
-            model::JobSpec spec;
-            spec.project = id == kOwners ? "owner" : "guest";
-            spec.request.gpus = id == kOwners ? 2 : 1;
-            cluster.add_job(id, spec, kToday);
-        }
-        for (const JobId id : {kStarting, kRunning}) {
-            const std::uint64_t gpu = id == kStarting ? 1 : 2;
-            const model::TaskPlacement task{0, {0}, gpu, base::kWholeGpu, {}, {}};
-            cluster.place(id, kOnlyPool, std::span(&task, 1));
-            cluster.set_started(id, kToday - base::Duration{100'000'000});
-        }
+        model::JobSpec wanted;
+        wanted.project = "owner";
+        wanted.request.gpus = 2;
+        wanted.tasks_min = wanted.tasks_max = nodes_;
+        cluster.add_job(kOwners, wanted, kToday);
+        for (int at = 0; at < lent * nodes_; ++at)
+            lend(at / lent, at % lent, {at + kStarting.value});
     }
 
+    void lend(int node, int gpu, JobId id) {
+        model::JobSpec spec;
+        spec.project = "guest";
+        spec.request.gpus = 1;
+        cluster.add_job(id, spec, kToday);
+        const NodeId here{static_cast<NodeId::Rep>(node)};
+        const model::TaskPlacement task{0, here, std::uint64_t{1} << gpu, base::kWholeGpu, {}, {}};
+        cluster.place(id, kOnlyPool, std::span(&task, 1));
+        cluster.set_started(id, kToday - base::Duration{100'000'000});
+    }
+
+    int nodes_;
     model::Policy policy_ = model::berth_policy();
     PoolView view_;
     VictimSearch search_;
@@ -63,12 +74,18 @@ class LentNode {
 }  // namespace
 
 TEST_CASE("what is not found while a job is unseen is found when it is seen") {
-    LentNode world;
+    LentNodes world(1, 2);
     world.open();
     const JobSet none;
     const JobSet starting{kStarting};
     CHECK_FALSE(world.finds_victims(starting));
     CHECK(world.finds_victims(none));
+}
+
+TEST_CASE("a gang gets all of more nodes with an idle GPU than are named to a search") {
+    LentNodes world(300, 1);
+    world.open();
+    CHECK(world.finds_victims({}));
 }
 
 }  // namespace berth::scheduling
