@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "base/ids.h"
@@ -28,6 +29,24 @@ class NodeSet {
     // The first member that is `from` or later; not valid when there is none.
     NodeId next(NodeId from) const;
     int size() const { return size_; }
+
+    // Over its members, in order.
+    class Iterator {
+      public:
+        Iterator(const NodeSet& owner, NodeId node) : owner_(owner), node_(node) {}
+        NodeId operator*() const { return node_; }
+        Iterator& operator++() {
+            node_ = owner_.next({node_.value + 1});
+            return *this;
+        }
+        bool operator==(std::default_sentinel_t) const { return !node_.is_valid(); }
+
+      private:
+        const NodeSet& owner_;
+        NodeId node_;
+    };
+    Iterator begin() const { return {*this, next({0})}; }
+    std::default_sentinel_t end() const { return {}; }
 
   private:
     std::vector<std::uint64_t> words_;

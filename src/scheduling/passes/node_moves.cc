@@ -42,8 +42,7 @@ NodeId spare_for(const Cluster& cluster, NodeId lost_node, PoolId spares,
     const cluster::NodeSet& candidates = idle.nodes_with(lost.gpus);
     NodeId best;
     int nearest = -1;
-    for (NodeId node = candidates.next({0}); node.is_valid();
-         node = candidates.next({node.value + 1})) {
+    for (const NodeId node : candidates) {
         if (cluster.nodes()[node.index()].gpus != lost.gpus || taken.contains(node)) continue;
         const int near = nearness(domain_of(cluster, lost_node), domain_of(cluster, node));
         if (near <= nearest || !are_alike(lost, cluster.description(node))) continue;

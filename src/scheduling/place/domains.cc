@@ -95,8 +95,7 @@ class Order {
         const std::int64_t least = std::int64_t{shape_.request.gpus} * step_.tasks;
         for (std::int64_t whole = least; whole <= pool.gpus_per_node_max; ++whole) {
             const auto& nodes = pool.free[index(step_.capacity)].nodes_with(int(whole));
-            for (NodeId node = nodes.next({0}); node.is_valid();
-                 node = nodes.next({node.value + 1})) {
+            for (const NodeId node : nodes) {
                 if (try_node(node)) return true;
             }
         }

@@ -158,8 +158,7 @@ class Placer {
         for (int step = 0; step <= best - request_.gpus; ++step) {
             const int count = packs ? request_.gpus + step : best - step;
             const auto& nodes = free.nodes_with(count);
-            for (NodeId node = nodes.next({0}); node.is_valid();
-                 node = nodes.next({node.value + 1})) {
+            for (const NodeId node : nodes) {
                 if (!has_room(node, capacity)) continue;
                 last_ = node;
                 return make_whole(node, capacity);

@@ -93,10 +93,7 @@ Bounds::Extent Bounds::extent_of_lent(const VictimQuery& query) {
     }
     if (slots < query.beneficiary.tasks) return answer(false);
     for (std::size_t gpus = wanted; gpus < count.nodes_with.size(); ++gpus) {
-        const cluster::NodeSet& nodes = count.nodes_with[gpus];
-        for (NodeId node = nodes.next({0}); node.is_valid(); node = nodes.next({node.value + 1})) {
-            named_.push_back(node);
-        }
+        for (const NodeId node : count.nodes_with[gpus]) named_.push_back(node);
     }
     const bool is_exact = counting_of(query.view, query.beneficiary.job.shape) == Counting::Exact;
     const auto legal = [&](NodeId node) { return legal_gpus_on(query, node); };
@@ -119,9 +116,7 @@ std::int64_t Bounds::slots_with_idle(const VictimQuery& query, const auto& could
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
     std::int64_t slots = 0;
     for (int idle = pool.gpus_per_node_max; idle > 0; --idle) {
-        const cluster::NodeSet& with_idle = free.nodes_with(idle);
-        for (NodeId node = with_idle.next({0}); node.is_valid();
-             node = with_idle.next({node.value + 1})) {
+        for (const NodeId node : free.nodes_with(idle)) {
             const int rest = could_have(node);
             const int more = (rest + idle) / wanted - rest / wanted;
             slots += more;
@@ -179,11 +174,7 @@ void Bounds::bring_up_to_date(const VictimQuery& query, Count& count) {
         query.view.cluster.changed_nodes().work.visit_since(
             count.mark, [&](NodeId node) { count_again(count, query, node); });
         visit_difference(count.projects, query.projects, [&](ProjectId project) {
-            const cluster::NodeSet& of_project = work_.nodes_of(project);
-            for (NodeId node = of_project.next({0}); node.is_valid();
-                 node = of_project.next({node.value + 1})) {
-                count_again(count, query, node);
-            }
+            for (const NodeId node : work_.nodes_of(project)) count_again(count, query, node);
         });
     } else {
         count.gpus.assign(static_cast<std::size_t>(nodes), 0);

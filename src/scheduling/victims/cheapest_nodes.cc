@@ -224,16 +224,14 @@ void CheapestNodes::update(const VictimQuery& query, NodeId node) {
 
 std::optional<Choice> CheapestNodes::take_cheapest(const VictimQuery& query) {
     const PoolView& view = query.view;
-    const cluster::Trial trial(view.cluster);
+    const ShapeId shape = query.beneficiary.job.shape;
     ReclaimLedger ledger = query.ledger;
     Choice choice;
-    int missing = query.beneficiary.tasks;
-    for (const auto& task : place_fitting(view, query.beneficiary.job, missing, View::Coming,
-                                          query.beneficiary.bound_to)) {
-        view.cluster.take(View::Coming, query.beneficiary.job.shape, task);
-        --missing;
-    }
-    while (missing > 0) {
+    slots_ = place_fitting(view, query.beneficiary.job, query.beneficiary.tasks, View::Coming,
+                           query.beneficiary.bound_to);
+    for (const auto& slot : slots_) view.cluster.take(View::Coming, shape, slot);
+    const auto needed = static_cast<std::size_t>(query.beneficiary.tasks);
+    while (slots_.size() < needed) {
         const std::optional<NodePrice> top = pop(query);
         if (!top) break;
         const SlotCost& now = cheapest_slot(query, ledger, top->node);
@@ -241,12 +239,13 @@ std::optional<Choice> CheapestNodes::take_cheapest(const VictimQuery& query) {
             to_offer_.push_back(top->node);
         } else if (now.cost != top->cost) {
             push({now.cost, top->node, top->version});
-        } else if (accept(query, ledger, top->node, now, choice)) {
-            --missing;
+        } else {
+            accept(query, ledger, top->node, now, choice);
         }
     }
+    for (const auto& slot : slots_) view.cluster.give_back(View::Coming, shape, slot);
     for (const std::size_t unit : choice) query.scratch.is_chosen[unit] = false;
-    if (missing > 0) {
+    if (slots_.size() < needed) {
         is_open_ = false;  // what it learnt was true with the ledger it had come to
         return {};
     }
@@ -254,7 +253,7 @@ std::optional<Choice> CheapestNodes::take_cheapest(const VictimQuery& query) {
     return choice;
 }
 
-bool CheapestNodes::accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node,
+void CheapestNodes::accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node,
                            const SlotCost& slot, Choice& choice) {
     cluster::Cluster& cluster = query.view.cluster;
     base::SmallVector<NodeId, 16> touched{node};
@@ -270,7 +269,10 @@ bool CheapestNodes::accept(const VictimQuery& query, ReclaimLedger& ledger, Node
     }
     const ShapeId shape = query.beneficiary.job.shape;
     const auto place = place_on(query.view, shape, node, View::Coming);
-    if (place) cluster.take(View::Coming, shape, *place);
+    if (place) {
+        cluster.take(View::Coming, shape, *place);
+        slots_.push_back(*place);
+    }
     std::ranges::sort(touched);
     const auto repeated = std::ranges::unique(touched);
     touched.erase(repeated.begin(), repeated.end());
@@ -279,7 +281,6 @@ bool CheapestNodes::accept(const VictimQuery& query, ReclaimLedger& ledger, Node
         // What was freed there may be room enough for another slot.
         push({{}, changed, ++versions_[changed.index()]});
     }
-    return place.has_value();
 }
 
 }  // namespace berth::scheduling

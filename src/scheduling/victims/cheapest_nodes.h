@@ -28,7 +28,8 @@ class CheapestNodes {
     void reopen(const VictimQuery& query);
     // Forgets all offers: the next query is for other nodes, or in another decision.
     void close() { is_open_ = false; }
-    // Buys a slot for each task of the beneficiary, or returns nothing.
+    // Buys a slot for each task of the beneficiary, or returns nothing. In the caller's Trial,
+    // which the units have left afterwards.
     std::optional<Choice> take_cheapest(const VictimQuery& query);
 
   private:
@@ -66,7 +67,7 @@ class CheapestNodes {
     std::optional<NodePrice> pop(const VictimQuery& query);
     // Puts a node up at the least its slot may cost; what was said of it before is void.
     void update(const VictimQuery& query, NodeId node);
-    bool accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node, const SlotCost& slot,
+    void accept(const VictimQuery& query, ReclaimLedger& ledger, NodeId node, const SlotCost& slot,
                 Choice& choice);
 
     bool is_open_ = false;
@@ -76,6 +77,7 @@ class CheapestNodes {
     int price_falls_ = 0;  // likewise, of all its projects
     std::uint64_t mark_ = 0;  // in the log of the nodes that changed
     std::vector<NodeId> to_offer_;  // whose slots the last query's ledger did not allow any more
+    Places slots_;  // that it has taken
     std::vector<Candidate> candidates_;  // a heap
     std::vector<NodePrice> heap_;
     std::vector<std::uint32_t> versions_;  // by node: of the update that counts, 0 = none yet

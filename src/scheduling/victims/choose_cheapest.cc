@@ -106,10 +106,17 @@ std::optional<Places> widen(const VictimQuery& query, Choice& choice) {
 std::optional<Chosen> choose_cheapest(const VictimQuery& query, CheapestNodes& nodes) {
     if (query.few) return choose_exactly(query, *query.few);
     const StartTest test(query);
-    auto taken = nodes.take_cheapest(query);
-    if (!taken && !query.needs_more_than_slots()) return {};
-    Chosen chosen{std::move(taken).value_or(Choice{}), {}};
-    auto places = test.fits_without(chosen.units);
+    Chosen chosen;
+    std::optional<Places> places;
+    {
+        const cluster::Trial trial(query.view.cluster);
+        auto taken = nodes.take_cheapest(query);
+        if (!taken && !query.needs_more_than_slots()) return {};
+        if (taken) {
+            chosen.units = std::move(*taken);
+            if (test.is_legal(chosen.units)) places = test.places_now();
+        }
+    }
     const bool may_widen = !query.asks_ledger() || query.needs_more_than_slots();
     if (!places && may_widen) places = widen(query, chosen.units);
     if (!places) return {};

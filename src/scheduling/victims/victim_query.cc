@@ -25,6 +25,11 @@ std::optional<Places> StartTest::places_if_legal(const Choice& choice) const {
     for (const std::size_t position : choice) {
         view.cluster.release(query_.units[position].job, query_.units[position].ranks);
     }
+    return places_now();
+}
+
+std::optional<Places> StartTest::places_now() const {
+    const PoolView& view = query_.view;
     const Beneficiary& beneficiary = query_.beneficiary;
     const auto denial = quota_gate(view, beneficiary.job, beneficiary.amount);
     const bool is_ignored = set_aside_ == SetAside::Ignored;

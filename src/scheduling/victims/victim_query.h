@@ -79,6 +79,10 @@ class StartTest {
     // The same, without asking the ledger.
     std::optional<Places> places_if_legal(const Choice& choice) const;
 
+    // Both halves of the first, for who has a Trial in which they have left already.
+    bool is_legal(const Choice& choice) const;
+    std::optional<Places> places_now() const;
+
     // Gives back units the beneficiary does not need, in the order given, as long as it still
     // starts, and legally where the ledger is asked. Afterwards the choice is minimal when it had
     // at most kMinimisedUnits units. Returns the places found by the last success, if any.
@@ -87,8 +91,6 @@ class StartTest {
                                    Ledger ledger) const;
 
   private:
-    bool is_legal(const Choice& choice) const;
-
     const VictimQuery& query_;
     SetAside set_aside_;
 };
