@@ -241,6 +241,7 @@ void Cluster::change_loss(JobId id, auto&& change) {
     if (job.is_victim()) count_loss(job, -1);
     change(job);
     if (job.is_victim()) count_loss(job, +1);
+    for (const PlacedTask& task : job.placed) note_work(task.place.node);
 }
 
 void Cluster::touch(NodeId node) {
@@ -327,6 +328,7 @@ void Cluster::set_size(JobId id, int tasks_min, int tasks_max) {
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
             int& rank = task.place.task;
+            note_work(task.place.node);
             const auto position = std::ranges::lower_bound(ranks, rank) - ranks.begin();
             rank = job.is_companion(rank) ? rank + shift : static_cast<int>(position);
         }
@@ -450,10 +452,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
     change(id, [&](Job& job) {
         job.pool = pool;
         job.fresh_tasks += static_cast<int>(tasks.size());
-        if (job.placed.capacity() == 0 && !undo_.spare_placed.empty()) {
-            job.placed = std::move(undo_.spare_placed.back());
-            undo_.spare_placed.pop_back();
-        }
+        undo_.give_memory_to(job.placed);
         for (const TaskPlacement& task : tasks) {
             job.placed.push_back({with_memory(*this, task), false});
             change_task(job.shape, job.placed.back().place, Use::Used, +1);

@@ -18,7 +18,8 @@ class Cluster;
 // For readers that come back; what a Trial takes back is known only to who read it meanwhile.
 struct ChangedNodes {
     base::ChangeLog<NodeId> capacity;  // used otherwise
-    base::ChangeLog<NodeId> work;  // tasks came, left, were asked to leave, or are of another rank
+    // Tasks came, left, were asked to leave, started, saved, or are of another rank or size.
+    base::ChangeLog<NodeId> work;
 };
 
 // How a change made inside a Trial is taken back.
@@ -49,6 +50,11 @@ struct UndoList {
         if (placed.capacity() == 0 || placed.capacity() > kTasksMax) return;
         placed.clear();
         spare_placed.push_back(std::move(placed));
+    }
+    void give_memory_to(std::vector<PlacedTask>& placed) {
+        if (placed.capacity() > 0 || spare_placed.empty()) return;
+        placed = std::move(spare_placed.back());
+        spare_placed.pop_back();
     }
 
     void clear() {  // keeps the memory

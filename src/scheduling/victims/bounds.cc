@@ -12,10 +12,6 @@ constexpr std::size_t kLentMax = 64;  // counts that are kept
 constexpr std::ptrdiff_t kNamedNodes = 256;  // where they are more, most searches are short
 constexpr std::ptrdiff_t kCutNodes = 16;  // so few that each unit on them is asked about
 
-int gpus_wanted(const VictimQuery& query) {
-    return query.view.cluster.shape(query.beneficiary.job.shape).request.gpus;
-}
-
 // Calls `visit` with every project that one of the two names and the other does not.
 void visit_difference(std::span<const ProjectId> some, std::span<const ProjectId> rest,
                       const auto& visit) {
@@ -36,12 +32,17 @@ void visit_difference(std::span<const ProjectId> some, std::span<const ProjectId
 // What the beneficiary's project could take on the node.
 int own_gpus_on(const VictimQuery& query, NodeId node) {
     int gpus = 0;
-    visit_victims(query.view, node, [&](const cluster::Job& job, int gpus_here, bool) {
+    visit_victims(query.view, node, [&](const cluster::Job& job, int gpus_here) {
         const bool is_lower =
             job.project == query.terms.project && job.priority_key() < query.terms.priority_key;
         if (is_lower) gpus += gpus_here;
     });
     return gpus;
+}
+
+int idle_on(const VictimQuery& query, NodeId node) {
+    const cluster::NodeState& state = query.view.cluster.nodes()[node.index()];
+    return std::popcount(state.whole[static_cast<std::size_t>(View::Coming)]);
 }
 
 // What may be taken of it one by one.
@@ -65,7 +66,7 @@ Bounds::Extent Bounds::extent(const VictimQuery& query) {
 }
 
 Bounds::Extent Bounds::extent_of_own(const VictimQuery& query) {
-    const int wanted = gpus_wanted(query);
+    const int wanted = query.gpus_wanted();
     const auto could_have = [&](NodeId node) { return own_gpus_on(query, node); };
     std::int64_t slots = 0;
     for (const auto& reachable : own_.reachable_nodes(query.view, query.terms.project, wanted)) {
@@ -79,28 +80,39 @@ Bounds::Extent Bounds::extent_of_own(const VictimQuery& query) {
 
 // From what is counted already to what has to be looked at: most questions end early.
 Bounds::Extent Bounds::extent_of_lent(const VictimQuery& query) {
-    work_.bring_up_to_date(query.view);
+    query.work.bring_up_to_date(query.view);
     may_lose_.assign(query.view.cluster.projects().size(), false);
     for (const ProjectId project : query.projects) may_lose_[project.index()] = true;
     Count& count = nearest(query);
     bring_up_to_date(query, count);
     count.used = ++questions_;
-    const auto wanted = static_cast<std::size_t>(gpus_wanted(query));
+    const auto wanted = static_cast<std::size_t>(query.gpus_wanted());
     const auto counted = [&](NodeId node) { return int{count.gpus[node.index()]}; };
     std::int64_t slots = slots_with_idle(query, counted);
     for (std::size_t gpus = wanted; gpus < count.nodes_with.size(); ++gpus) {
         slots += static_cast<std::int64_t>(gpus / wanted) * count.nodes_with[gpus].size();
     }
     if (slots < query.beneficiary.tasks) return answer(false);
-    for (std::size_t gpus = wanted; gpus < count.nodes_with.size(); ++gpus) {
-        for (const NodeId node : count.nodes_with[gpus]) named_.push_back(node);
-    }
     const bool is_exact = counting_of(query.view, query.beneficiary.job.shape) == Counting::Exact;
-    const auto legal = [&](NodeId node) { return legal_gpus_on(query, node); };
-    if (is_exact && !is_enough_on_named(query, legal)) return answer(false);
-    const auto in_units = [&](NodeId node) { return gpus_of_units_on(query, node); };
-    const bool are_few = std::ssize(named_) <= kCutNodes;
-    return answer(!are_few || is_enough_on_named(query, in_units));
+    const auto legal = [&](NodeId node) {
+        return is_exact ? legal_gpus_on(query, node) : counted(node);
+    };
+    slots = keep_those_with_slots(query, legal);
+    for (std::size_t gpus = wanted; gpus < count.nodes_with.size(); ++gpus) {
+        for (const NodeId node : count.nodes_with[gpus]) {
+            const int slots_here = (idle_on(query, node) + legal(node)) / query.gpus_wanted();
+            if (slots_here == 0) continue;
+            slots += slots_here;
+            named_.push_back(node);
+            const bool are_many = std::ssize(named_) > kNamedNodes;
+            if (are_many && slots >= query.beneficiary.tasks) return answer(true);
+        }
+    }
+    if (std::ssize(named_) <= kCutNodes) {
+        const auto in_units = [&](NodeId node) { return gpus_of_units_on(query, node); };
+        slots = keep_those_with_slots(query, in_units);
+    }
+    return answer(slots >= query.beneficiary.tasks);
 }
 
 Bounds::Extent Bounds::answer(bool is_enough) const {
@@ -111,7 +123,7 @@ Bounds::Extent Bounds::answer(bool is_enough) const {
 // The slots that the GPUs which idle now make beyond those that could be had without them; names
 // nodes that have none without.
 std::int64_t Bounds::slots_with_idle(const VictimQuery& query, const auto& could_have) {
-    const int wanted = gpus_wanted(query);
+    const int wanted = query.gpus_wanted();
     const auto& pool = query.view.cluster.pool(query.view.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
     std::int64_t slots = 0;
@@ -126,17 +138,15 @@ std::int64_t Bounds::slots_with_idle(const VictimQuery& query, const auto& could
     return slots;
 }
 
-// Forgets those of the named nodes that have no slot.
-bool Bounds::is_enough_on_named(const VictimQuery& query, const auto& could_have) {
+// Forgets those of the named nodes that have no slot; returns the slots of the others.
+std::int64_t Bounds::keep_those_with_slots(const VictimQuery& query, const auto& could_have) {
     std::int64_t slots = 0;
     std::erase_if(named_, [&](NodeId node) {
-        const cluster::NodeState& state = query.view.cluster.nodes()[node.index()];
-        const int idle = std::popcount(state.whole[static_cast<std::size_t>(View::Coming)]);
-        const int slots_here = (idle + could_have(node)) / gpus_wanted(query);
+        const int slots_here = (idle_on(query, node) + could_have(node)) / query.gpus_wanted();
         slots += slots_here;
         return slots_here == 0;
     });
-    return slots >= query.beneficiary.tasks;
+    return slots;
 }
 
 // What the ledger lets each side lose on the node, as if nothing were taken elsewhere.
@@ -146,7 +156,7 @@ int Bounds::legal_gpus_on(const VictimQuery& query, NodeId node) const {
         NodeWork::Part all;
     };
     base::SmallVector<Side, 8> sides;
-    for (const NodeWork::Part& part : work_.on(node)) {
+    for (const NodeWork::Part& part : query.work.on(node)) {
         if (!may_lose_[part.project.index()]) continue;
         const std::size_t account = *query.ledger.account_of(part.project);
         const auto same = std::ranges::find(sides, account, &Side::account);
@@ -174,7 +184,7 @@ void Bounds::bring_up_to_date(const VictimQuery& query, Count& count) {
         query.view.cluster.changed_nodes().work.visit_since(
             count.mark, [&](NodeId node) { count_again(count, query, node); });
         visit_difference(count.projects, query.projects, [&](ProjectId project) {
-            for (const NodeId node : work_.nodes_of(project)) count_again(count, query, node);
+            for (const NodeId node : query.work.nodes_of(project)) count_again(count, query, node);
         });
     } else {
         count.gpus.assign(static_cast<std::size_t>(nodes), 0);
@@ -216,13 +226,13 @@ std::int64_t Bounds::cost_to_follow(const VictimQuery& query, const Count& count
     if (!can_follow) return std::numeric_limits<std::int64_t>::max() / 2;
     auto cost = static_cast<std::int64_t>(log.mark() - count.mark);
     visit_difference(count.projects, query.projects,
-                     [&](ProjectId project) { cost += work_.nodes_of(project).size(); });
+                     [&](ProjectId project) { cost += query.work.nodes_of(project).size(); });
     return cost;
 }
 
 void Bounds::count_again(Count& count, const VictimQuery& query, NodeId node) const {
     std::int64_t gpus = 0;
-    for (const NodeWork::Part& part : work_.on(node)) {
+    for (const NodeWork::Part& part : query.work.on(node)) {
         if (may_lose_[part.project.index()]) gpus += part.gpus;
     }
     // One that several share was counted for each of them.

@@ -18,7 +18,6 @@
 #include <span>
 #include <vector>
 
-#include "scheduling/victims/node_work.h"
 #include "scheduling/victims/own_work.h"
 #include "scheduling/victims/victim_query.h"
 
@@ -49,7 +48,7 @@ class Bounds {
     Extent extent_of_lent(const VictimQuery& query);
     Extent answer(bool is_enough) const;
     std::int64_t slots_with_idle(const VictimQuery& query, const auto& could_have);
-    bool is_enough_on_named(const VictimQuery& query, const auto& could_have);
+    std::int64_t keep_those_with_slots(const VictimQuery& query, const auto& could_have);
     int legal_gpus_on(const VictimQuery& query, NodeId node) const;
     Count& nearest(const VictimQuery& query);
     std::int64_t cost_to_follow(const VictimQuery& query, const Count& count) const;
@@ -57,7 +56,6 @@ class Bounds {
     void count_again(Count& count, const VictimQuery& query, NodeId node) const;
 
     OwnWork own_;
-    NodeWork work_;
     std::vector<Count> lent_;  // for those who reclaim, by the projects that may lose
     std::vector<bool> may_lose_;  // by project, in this question
     std::uint64_t questions_ = 0;

@@ -15,9 +15,19 @@
 namespace berth::scheduling {
 namespace {
 
+bool may_take(const VictimQuery& query, const NodeWork::JobPart& part) {
+    const Terms& terms = query.terms;
+    const bool is_of_own = part.project == terms.project;
+    if (terms.from_own) return is_of_own && part.loss.priority_key < terms.priority_key;
+    if (!query.ledger.may_take(part.project, part.size)) return false;
+    const bool keeps = terms.minimum_run && !terms.asks_who && part.loss.is_protectable;
+    return !keeps || part.protected_until(query.view.policy) <= query.view.now ||
+           has(query.view.started_now, part.loss.job);
+}
+
 // The least that a slot on the node may cost, as far as the compute of its GPUs tells; nothing when
-// too few of them could be freed. A unit on several GPUs is shared out between them: a job that
-// needs only some of them pays for it in full.
+// too few of them could be freed. What a job has on several GPUs is shared out between them: a job
+// that needs only some of them pays for it in full.
 std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
     const cluster::Cluster& cluster = query.view.cluster;
     const ShapeId shape = query.beneficiary.job.shape;
@@ -30,23 +40,20 @@ std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
     std::array<Gpu, model::kGpusPerNodeMax> gpus;
     const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
     std::fill_n(gpus.begin(), count, Gpu{0, 0, std::numeric_limits<std::int64_t>::max()});
-    bool has_units = false;
-    for (const std::size_t position : query.units.on(node)) {
-        if (!query.may_take(position, query.ledger)) continue;
-        has_units = true;
-        const std::int64_t cost = query.lost(position);
-        const int touched = query.units[position].gpus_on(node);
-        for (const model::TaskPlacement& task : query.units[position].tasks) {
-            if (task.node != node) continue;
-            for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-                Gpu& gpu = gpus[static_cast<std::size_t>(std::countr_zero(mask))];
-                gpu.freed += task.share.value;
-                gpu.all += cost / touched;
-                gpu.least = std::min(gpu.least, cost / touched);
-            }
+    bool has_work = false;
+    for (const NodeWork::JobPart& part : query.work.jobs_on(node)) {
+        if (!may_take(query, part)) continue;
+        has_work = true;
+        if (part.gpu_mask == 0) continue;
+        const std::int64_t cost = query.lost(part) / std::popcount(part.gpu_mask);
+        for (std::uint64_t mask = part.gpu_mask; mask != 0; mask &= mask - 1) {
+            Gpu& gpu = gpus[static_cast<std::size_t>(std::countr_zero(mask))];
+            gpu.freed += part.freed.value;
+            gpu.all += cost;
+            gpu.least = std::min(gpu.least, cost);
         }
     }
-    if (!has_units) return {};
+    if (!has_work) return {};
     std::array<std::int64_t, model::kGpusPerNodeMax> prices;
     std::size_t priced = 0;
     for (std::size_t at = 0; at < count; ++at) {
@@ -96,6 +103,7 @@ bool CheapestNodes::NodePrice::operator<(const NodePrice& other) const {
 }
 
 void CheapestNodes::reopen(const VictimQuery& query) {
+    query.work.bring_up_to_date(query.view);
     ReclaimLedger::Headrooms headrooms = query.ledger.headrooms();
     const bool is_looser = !std::ranges::includes(projects_, query.projects) ||
                            !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{}) ||

@@ -30,8 +30,8 @@ std::optional<Chosen> choose_cheapest_domain(const VictimQuery& query, CheapestN
     for (const Region& region : required_regions(query.view, query.beneficiary.job)) {
         Beneficiary inside_domain = query.beneficiary;
         inside_domain.bound_to = region;
-        VictimQuery inside{query.view,    inside_domain, query.terms,    query.units, query.prices,
-                           query.scratch, query.ledger,  query.projects, query.few};
+        VictimQuery inside{query.view, inside_domain, query.terms,  query.units,    query.prices,
+                           query.work, query.scratch, query.ledger, query.projects, query.few};
         inside.takes_back = query.takes_back;
         nodes.close();
         nodes.reopen(inside);

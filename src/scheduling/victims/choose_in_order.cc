@@ -17,6 +17,12 @@ namespace {
 class Walk {
   public:
     explicit Walk(const VictimQuery& query) : query_(query) {
+        // Where no bound is in the way, what leaves other nodes than these is of no use.
+        const bool is_open =
+            !quota_gate(query.view, query.beneficiary.job, query.beneficiary.amount) &&
+            query.holds_no_more();
+        if (query.nodes && is_open) nodes_.emplace(query.nodes->begin(), query.nodes->end());
+        if (nodes_) std::ranges::sort(*nodes_);
         for (const ProjectId project : query.projects) {
             const auto& victims = query.view.claim(project).victims;
             if (victims.empty()) continue;
@@ -61,7 +67,16 @@ class Walk {
         }
     }
 
+    bool is_of_use(JobId job) const {
+        return !nodes_ ||
+               std::ranges::any_of(query_.view.cluster.job(job).placed,
+                                   [&](const cluster::PlacedTask& task) {
+                                       return std::ranges::binary_search(*nodes_, task.place.node);
+                                   });
+    }
+
     std::optional<std::size_t> first_left(JobId job) const {
+        if (!is_of_use(job)) return {};
         const VictimUnits::Range units = query_.units.units_of(job);
         for (std::size_t unit = units.first; unit < units.end; ++unit) {
             if (query_.units.allows(query_.terms, unit) && runs(unit)) return unit;
@@ -77,6 +92,7 @@ class Walk {
     }
 
     const VictimQuery& query_;
+    std::optional<std::vector<NodeId>> nodes_;  // on which alone there may be a slot
     base::SmallVector<At, 16> at_;  // by project
 };
 

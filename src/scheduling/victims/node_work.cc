@@ -3,7 +3,46 @@
 
 #include <algorithm>
 
+#include "base/gpu_time.h"
+
 namespace berth::scheduling {
+namespace {
+
+// Units that go one by one lose the same with every second, each for itself; but a job that is
+// stopped for the first of them loses nothing with the others.
+NodeWork::JobPart part_of(const PoolView& view, const cluster::Job& job, NodeId node) {
+    const cluster::Shape& shape = view.cluster.shape(job.shape);
+    const bool is_one_unit = shape.groups.empty() && job.active <= job.core_tasks();
+    NodeWork::JobPart part;
+    part.project = job.project;
+    part.last_start = job.last_start;
+    part.minimum_run = job.min_run;
+    part.restart_cost = job.restart_cost;
+    MilliGpu on_node{0};
+    for (const auto& [place, is_releasing] : job.placed) {
+        if (is_releasing) continue;
+        if (is_one_unit) part.size.gpus += view.cluster.counted(place);
+        if (place.node != node) continue;
+        part.gpu_mask |= place.gpu_mask;
+        part.is_whole &= place.gpu_mask == 0 || place.share == base::kWholeGpu;
+        part.freed = std::min(part.freed + place.share, base::kWholeGpu);
+        on_node += place.gpus();
+    }
+    part.loss = cluster::loss_key(shape, job);
+    if (is_one_unit) return part;
+    part.size.gpus = on_node > MilliGpu{0} ? MilliGpu{1} : MilliGpu{0};
+    part.loss.is_protectable = false;
+    part.loss.stopped = job.elastic == model::Elastic::Restart ? MilliGpu{0} : on_node;
+    part.loss.restart_gpu_ms = base::gpu_ms(part.loss.stopped, job.restart_cost);
+    return part;
+}
+
+}  // namespace
+
+TimePoint NodeWork::JobPart::protected_until(const model::Policy& policy) const {
+    if (minimum_run != cluster::kOfProject) return last_start + minimum_run;
+    return last_start + std::max(policy.min_run, restart_cost * policy.min_run_restarts);
+}
 
 void NodeWork::bring_up_to_date(const PoolView& view) {
     const std::size_t nodes = view.cluster.nodes().size();
@@ -13,6 +52,7 @@ void NodeWork::bring_up_to_date(const PoolView& view) {
         log.visit_since(mark_, [&](NodeId node) { look_at(view, node); });
     } else {
         parts_.assign(nodes, {});
+        of_jobs_.resize(nodes);
         nodes_of_.assign(nodes_of_.size(), {});
         for (std::size_t at = 0; at < nodes; ++at) look_at(view, {static_cast<NodeId::Rep>(at)});
     }
@@ -22,8 +62,11 @@ void NodeWork::bring_up_to_date(const PoolView& view) {
 void NodeWork::look_at(const PoolView& view, NodeId node) {
     Parts& parts = parts_[node.index()];
     for (const Part& part : parts) nodes_of_[part.project.index()].erase(node);
+    std::vector<JobPart>& jobs = of_jobs_[node.index()];
     parts.clear();
-    visit_victims(view, node, [&](const cluster::Job& job, int gpus, bool is_whole) {
+    jobs.clear();
+    visit_victims(view, node, [&](const cluster::Job& job, int gpus) {
+        const JobPart& of_job = jobs.emplace_back(part_of(view, job, node));
         auto part = std::ranges::find(parts, job.project, &Part::project);
         if (part == parts.end()) {
             part = parts.insert(part, {job.project});
@@ -31,7 +74,7 @@ void NodeWork::look_at(const PoolView& view, NodeId node) {
         }
         part->gpus += gpus;
         part->widest = std::max(part->widest, gpus);
-        part->is_whole &= is_whole;
+        part->is_whole &= of_job.is_whole;
     });
 }
 

@@ -35,7 +35,7 @@ void OwnWork::look_at(const PoolView& view, NodeId node) {
     for (const auto& [key, reachable] : listed) reachable_nodes_[key].erase(reachable);
     listed.clear();
     work_.clear();
-    visit_victims(view, node, [&](const cluster::Job& job, int job_gpus, bool) {
+    visit_victims(view, node, [&](const cluster::Job& job, int job_gpus) {
         work_.push_back({job.project, job.priority_key(), job_gpus});
     });
     std::ranges::sort(work_, std::less{});

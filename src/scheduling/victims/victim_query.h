@@ -10,6 +10,7 @@
 
 #include "scheduling/place/place.h"
 #include "scheduling/rights/reclaim.h"
+#include "scheduling/victims/node_work.h"
 #include "scheduling/victims/unit_prices.h"
 
 namespace berth::scheduling {
@@ -23,6 +24,7 @@ struct VictimQuery {
     Terms terms;
     VictimUnits& units;
     UnitPrices& prices;
+    NodeWork& work;
     SlotScratch& scratch;  // of the prices of slots
     ReclaimLedger ledger;  // nothing taken yet
     base::SmallVector<ProjectId, 128> projects;  // whose work may be taken at all
@@ -43,6 +45,9 @@ struct VictimQuery {
         const cluster::Job& job = beneficiary.job;
         return !view.cluster.shape(job.shape).groups.empty() || job.lacking_companions > 0;
     }
+    int gpus_wanted() const {  // by each task
+        return view.cluster.shape(beneficiary.job.shape).request.gpus;
+    }
     // Inside a Trial, of what was taken so far.
     bool holds_no_more() const {
         const MilliGpu in_use = view.allocated(beneficiary.job.project);
@@ -59,6 +64,13 @@ struct VictimQuery {
         const ProjectId project = units[unit].project;
         return takes_back.empty() ? prices.lost(terms, unit)
                                   : prices.lost(terms, unit, takes_back[project.index()]);
+    }
+    // The least that pausing any of it destroys, in the end.
+    std::int64_t lost(const NodeWork::JobPart& part) const {
+        if (has(view.started_now, part.loss.job)) return 0;
+        return prices.least_lost(
+            terms, part.project, part.loss,
+            takes_back.empty() ? std::nullopt : takes_back[part.project.index()]);
     }
     // All units that may be taken.
     Choice candidates() const { return units.allowed(terms, projects); }

@@ -112,6 +112,7 @@ FoundVictims VictimSearch::find(const Beneficiary& beneficiary) {
                       terms_of(*view_, beneficiary),
                       units_,
                       prices_,
+                      work_,
                       scratch_,
                       beneficiary.rule == model::Rule::Reclaim ? ReclaimLedger(*view_, beneficiary)
                                                                : ReclaimLedger(),

@@ -66,6 +66,7 @@ class VictimSearch {
     const PoolView* view_ = nullptr;
     VictimUnits units_;
     UnitPrices prices_;
+    NodeWork work_;
     Bounds bounds_;
     std::deque<CachedOrder> orders_;  // those in use, then those whose memory is kept
     std::size_t orders_used_ = 0;

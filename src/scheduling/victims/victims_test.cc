@@ -12,8 +12,8 @@ constexpr PoolId kOnlyPool{0};
 constexpr JobId kOwners{1}, kStarting{2};  // those lent to others follow it
 constexpr TimePoint kToday = base::at_ms(1'000'000'000);
 
-// Nodes of two GPUs, of each of which so many are lent to a job each. The owner of all wants them
-// for a task on every node.
+// Nodes of two GPUs. Of each node one or both are lent, each to a job of its own; the owner wants
+// all of them for a task on every node.
 class LentNodes {
   public:
     LentNodes(int nodes, int lent)
@@ -59,8 +59,8 @@ class LentNodes {
         spec.project = "guest";
         spec.request.gpus = 1;
         cluster.add_job(id, spec, kToday);
-        const NodeId here{static_cast<NodeId::Rep>(node)};
-        const model::TaskPlacement task{0, here, std::uint64_t{1} << gpu, base::kWholeGpu, {}, {}};
+        const NodeId at{static_cast<NodeId::Rep>(node)};
+        const model::TaskPlacement task{0, at, std::uint64_t{1} << gpu, base::kWholeGpu, {}, {}};
         cluster.place(id, kOnlyPool, std::span(&task, 1));
         cluster.set_started(id, kToday - base::Duration{100'000'000});
     }
