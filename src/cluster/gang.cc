@@ -17,17 +17,39 @@ int lacking_of(const Companions& kind, const Job& job) {
     return kind.count - static_cast<int>(runs);
 }
 
+std::vector<int> tasks_in_groups(const Shape& shape, const Job& job, Job::Leaving leaving) {
+    std::vector<int> tasks(shape.groups.size());
+    for (const PlacedTask& task : job.placed) {
+        const bool counts = leaving == Job::Leaving::Counted || !task.is_releasing;
+        if (counts && !job.is_companion(task.place.task)) ++tasks[group_of(shape, task.place.task)];
+    }
+    return tasks;
+}
+
+// How many groups without tasks the gang needs to start.
+int needed_unbegun(const Shape& shape, const std::vector<int>& tasks) {
+    const auto begun = std::ranges::count_if(tasks, [](int count) { return count > 0; });
+    return std::max(shape.groups_min() - static_cast<int>(begun), 0);
+}
+
+// How many groups are whole beyond those with which the gang starts.
+int whole_beyond_need(const Shape& shape, const std::vector<int>& running) {
+    int beyond = -shape.groups_min();
+    for (std::size_t i = 0; i < running.size(); ++i) {
+        beyond += running[i] >= shape.groups[i].tasks_min ? 1 : 0;
+    }
+    return beyond;
+}
+
 }  // namespace
 
 int lacking_in_groups(const Shape& shape, const Job& job) {
-    std::vector<int> running(shape.groups.size());
-    for (const PlacedTask& task : job.placed) {
-        const bool counts = !task.is_releasing && !job.is_companion(task.place.task);
-        if (counts) ++running[group_of(shape, task.place.task)];
-    }
+    const std::vector<int> running = tasks_in_groups(shape, job, Job::Leaving::Ignored);
+    int unbegun = needed_unbegun(shape, running);
     int sum = 0;
     for (std::size_t i = 0; i < running.size(); ++i) {
-        sum += std::max(shape.groups[i].tasks_min - running[i], 0);
+        const bool is_needed = running[i] > 0 || unbegun-- > 0;
+        if (is_needed) sum += std::max(shape.groups[i].tasks_min - running[i], 0);
     }
     return sum;
 }
@@ -35,11 +57,12 @@ int lacking_in_groups(const Shape& shape, const Job& job) {
 Ranks next_ranks(const Shape& shape, const Job& job, int tasks) {
     if (shape.groups.empty()) return job.free_ranks(tasks);
     Ranks ranks = job.free_ranks(job.tasks_max);
-    if (job.lacking == 0) return ranks;
-    std::vector<int> missing;
-    for (const Group& group : shape.groups) missing.push_back(group.tasks_min);
-    for (const PlacedTask& task : job.placed) {
-        if (!job.is_companion(task.place.task)) --missing[group_of(shape, task.place.task)];
+    if (job.lacking == 0 && job.grows_by == 1) return ranks;
+    std::vector<int> missing = tasks_in_groups(shape, job, Job::Leaving::Counted);
+    int unbegun = job.lacking > 0 ? needed_unbegun(shape, missing) : tasks / job.grows_by;
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+        const bool is_next = missing[i] > 0 || unbegun-- > 0;
+        missing[i] = is_next ? shape.groups[i].tasks_min - missing[i] : 0;
     }
     const auto rest = std::ranges::remove_if(
         ranks, [&](int rank) { return missing[group_of(shape, rank)]-- <= 0; });
@@ -142,12 +165,33 @@ std::size_t spare_first(const Shape& shape, int tasks_min,
         return running.size() - std::min(running.size(), static_cast<std::size_t>(tasks_min));
     }
     std::vector<int> above_minimum(shape.groups.size());
-    for (std::size_t i = 0; i < above_minimum.size(); ++i)
-        above_minimum[i] = -shape.groups[i].tasks_min;
     for (const model::TaskPlacement& task : running) ++above_minimum[group_of(shape, task.task)];
+    int beyond = whole_beyond_need(shape, above_minimum);
+    for (std::size_t i = above_minimum.size(); i-- > 0;) {
+        const int least = shape.groups[i].tasks_min;
+        const bool is_spared = above_minimum[i] >= least && beyond-- > 0;
+        if (!is_spared) above_minimum[i] -= least;
+    }
     const auto needed = std::ranges::stable_partition(
         running, [&](const auto& task) { return above_minimum[group_of(shape, task.task)]-- > 0; });
     return running.size() - needed.size();
+}
+
+Ranks stale_ranks(const Shape& shape, const Job& job) {
+    Ranks ranks;
+    for (const PlacedTask& task : job.placed) {
+        if (!task.is_releasing) ranks.push_back(task.place.task);
+    }
+    if (shape.groups.empty() || job.lacking_companions > 0) return ranks;
+    const std::vector<int> running = tasks_in_groups(shape, job, Job::Leaving::Ignored);
+    if (whole_beyond_need(shape, running) < 0) return ranks;
+    const auto useful = std::ranges::remove_if(ranks, [&](int rank) {
+        if (job.is_companion(rank)) return true;
+        const std::size_t group = group_of(shape, rank);
+        return running[group] >= shape.groups[group].tasks_min;
+    });
+    ranks.erase(useful.begin(), useful.end());
+    return ranks;
 }
 
 Ranks ranks_anew(const Shape& shape, const Job& job) {

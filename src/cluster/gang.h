@@ -12,7 +12,8 @@
 
 namespace berth::cluster {
 
-// How many running tasks the job has too few, to the minimum of every group.
+// How many running tasks the job has too few, to the minimum of every group; where it starts with
+// some of them, of those that have tasks, and of as many others as it takes to start.
 int lacking_in_groups(const Shape& shape, const Job& job);
 inline int lacking(const Shape& shape, const Job& job) {
     if (!shape.groups.empty()) return lacking_in_groups(shape, job);
@@ -21,15 +22,20 @@ inline int lacking(const Shape& shape, const Job& job) {
 
 // The ranks of its next `tasks`, the lowest without a place, of every group as many as it lacks. Of
 // a gang of groups that lacks none, all without a place: where its groups stand decides between
-// them.
+// them; one that grows by groups gets the next of those.
 Ranks next_ranks(const Shape& shape, const Job& job, int tasks);
 
 // The position of the group of this rank among the shape's.
 std::size_t group_of(const Shape& shape, int rank);
 
 // Puts the tasks that the gang can spare before the others, both as they stood, and returns how
-// many there are. `running`: its running tasks, the highest rank first, in which order they go.
+// many there are. `running`: its running tasks, the highest rank first, in which order they go. A
+// group is spared as a whole where as many others as the gang starts with are whole.
 std::size_t spare_first(const Shape& shape, int tasks_min, std::span<model::TaskPlacement> running);
+
+// The ranks of running tasks that are of no use to a gang that is short: all, or those of its short
+// groups where as many others as it starts with are whole.
+Ranks stale_ranks(const Shape& shape, const Job& job);
 
 // The ranks of its companions of this kind that have no place.
 Ranks free_ranks(const Companions& kind, const Job& job);

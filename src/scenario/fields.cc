@@ -361,7 +361,12 @@ void add_readers_of_request(Readers& readers, model::JobSpec& spec) {
     readers["resources"] = into_resources(request.resources);
     readers["required"] = into(spec.topology.required, parse_text);
     readers["preferred"] = into(spec.topology.preferred, parse_text);
-    readers["groups"] = into(spec.topology.groups, model::parse_task_groups);
+    readers["groups"] = [&spec](const std::string& text) -> Status {
+        BERTH_TRY(said, model::parse_task_groups(text));
+        spec.topology.groups = said.groups;
+        spec.topology.groups_min = said.groups_min;
+        return {};
+    };
     readers["min"] = into(spec.tasks_min, parse_int);
     readers["max"] = into(spec.tasks_max, parse_int);
     readers["tasks"] = [&spec](const std::string& text) -> Status {

@@ -61,7 +61,7 @@ void task_groups(std::string_view input) {
     expect(again && model::format_task_groups(*again) == text,
            "groups are read as they were written");
     model::JobSpec spec;
-    spec.topology.groups = *groups;
+    spec.topology = *groups;
     model::count_tasks(spec);
     expect(spec.tasks_min >= 1 && spec.tasks_max >= spec.tasks_min, "groups have tasks");
 }

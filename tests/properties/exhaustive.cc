@@ -340,7 +340,7 @@ class Exhaustion {
                   << " preemptible=" << (job.spec.preemptible ? "yes" : "no")
                   << " min=" << job.spec.tasks_min << " max=" << job.spec.tasks_max
                   << (job.spec.topology.groups.empty() ? "" : " groups=")
-                  << model::format_task_groups(job.spec.topology.groups) << " gpus="
+                  << model::format_task_groups(job.spec.topology) << " gpus="
                   << (job.spec.request.share < base::kWholeGpu
                           ? base::format(job.spec.request.share)
                           : std::to_string(job.spec.request.gpus))

@@ -36,9 +36,11 @@ std::string asks_text(const model::JobRecord& job) {
 
 // What it asks for, and in which groups.
 std::string asks_lines(const model::JobRecord& job, const Style& style) {
-    const auto& groups = job.spec.topology.groups;
+    const model::TopologyRequest& topology = job.spec.topology;
     std::string text = line("asks", asks_text(job), style);
-    if (!groups.empty()) text += line("groups", model::format_task_groups(groups), style);
+    if (!topology.groups.empty()) {
+        text += line("groups", model::format_task_groups(topology), style);
+    }
     return text;
 }
 

@@ -38,8 +38,8 @@ std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
     std::string text =
         gpus + dot + "project " + spec.project + dot + std::string(codec::word(spec.kind));
     if (spec.tasks_min > 1) text += dot + std::to_string(spec.tasks_min) + " tasks at once";
-    const auto& groups = spec.topology.groups;
-    if (!groups.empty()) text += dot + "in groups " + model::format_task_groups(groups);
+    const model::TopologyRequest& topology = spec.topology;
+    if (!topology.groups.empty()) text += dot + "in groups " + model::format_task_groups(topology);
     text += dot +
             (spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : std::string("CPUs")) +
             (spec.request.memory ? ", " + base::format(*spec.request.memory) : ", memory");

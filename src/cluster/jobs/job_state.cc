@@ -14,6 +14,7 @@ Job job_of(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.priority = spec.priority;
     job.tasks_min = job.lacking = spec.tasks_min;
     job.tasks_max = spec.tasks_max;
+    if (spec.topology.groups_min > 0) job.grows_by = spec.topology.groups.front().tasks_max;
     job.lacking_companions = static_cast<std::int16_t>(model::companions(spec));
     job.preemptible = spec.preemptible;
     job.kind = spec.kind;
@@ -66,8 +67,9 @@ bool Job::grows_by_restart() const {
 }
 
 int Job::growth() const {
-    if (!grows_by_restart()) return 1;
-    return std::max(1, std::min((active + 3) / 4, tasks_max - active));
+    if (!grows_by_restart()) return grows_by;
+    const int worth = std::max(1, std::min((active + 3) / 4, tasks_max - active));
+    return (worth + grows_by - 1) / grows_by * grows_by;
 }
 
 Ranks Job::free_ranks(int count) const {

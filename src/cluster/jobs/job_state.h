@@ -55,6 +55,7 @@ struct Job {
     Rank rank;
     int tasks_min = 1;
     int tasks_max = 1;
+    int grows_by = 1;                 // and shrinks: one task, or those of a whole group
     int active = 0;                   // running tasks, not counting those being released
     int lacking = 1;                  // of them, to the minimum of every group (cluster/gang.h)
     std::int16_t companions = 0;      // running beside its tasks, which are not counted there
@@ -93,7 +94,8 @@ struct Job {
     bool grows_by_restart() const;
     // Tasks it needs to make its next step: the gang, or more; 0 when it lacks companions alone.
     int ask() const { return is_below_minimum() ? lacking : growth(); }
-    // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
+    // One more, or one more group; a restart is worth a quarter more at least, or what is missing
+    // to the maximum.
     int growth() const;
     // Tasks without which it does not go on: one that grows keeps what it has grown to.
     int core_tasks() const {

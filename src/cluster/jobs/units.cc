@@ -24,8 +24,8 @@ bool stops_already(const Job& job) { return job.is_releasing() || job.fresh_task
 }  // namespace
 
 std::span<const TaskPlacement> Units::operator[](std::size_t unit) const {
-    const std::size_t count = unit < elastic ? 1 : tasks.size() - elastic;
-    return std::span(tasks).subspan(unit, count);
+    const std::size_t first = first_of(unit);
+    return std::span(tasks).subspan(first, unit < elastic ? each : tasks.size() - first);
 }
 
 Units units_of(const Shape& shape, const Job& job) {
@@ -36,7 +36,8 @@ Units units_of(const Shape& shape, const Job& job) {
     if (units.tasks.size() > 1) {
         std::ranges::sort(units.tasks, std::greater{}, &TaskPlacement::task);
     }
-    units.elastic = spare_first(shape, job.core_tasks(), units.tasks);
+    units.each = static_cast<std::size_t>(job.grows_by);
+    units.elastic = spare_first(shape, job.core_tasks(), units.tasks) / units.each;
     return units;
 }
 

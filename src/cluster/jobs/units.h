@@ -2,7 +2,8 @@
 //
 // In which units is a running job paused, and what does pausing the next of them destroy? The
 // elastic tasks of an elastic job, those above the minimum of their group, go one by one, the
-// highest rank first; then its core goes, which is one unit.
+// highest rank first; whole groups, where a gang starts with some of them, the last first. Then its
+// core goes, which is one unit.
 #pragma once
 
 #include <span>
@@ -13,9 +14,11 @@ namespace berth::cluster {
 
 struct Units {
     base::SmallVector<TaskPlacement, 1> tasks;  // all that run, in the order in which they go
-    std::size_t elastic = 0;  // how many of them are units of their own
+    std::size_t elastic = 0;  // how many units there are before the core
+    std::size_t each = 1;  // tasks of each of those
 
-    std::size_t count() const { return elastic + (elastic < tasks.size() ? 1 : 0); }
+    std::size_t count() const { return elastic + (first_of(elastic) < tasks.size() ? 1 : 0); }
+    std::size_t first_of(std::size_t unit) const { return unit * each; }  // position of its first
     std::span<const TaskPlacement> operator[](std::size_t unit) const;
 };
 Units units_of(const Shape& shape, const Job& job);

@@ -52,12 +52,16 @@ struct Shape {
     bool may_share = false;  // its GPU, which is whole until it does
     int required = -1;   // position of topology.required among the levels; -1 = none
     int preferred = -1;  // likewise; the number of levels = the node itself
-    std::vector<Group> groups = {};  // of topology.groups; empty = the gang is one
+    std::vector<Group> groups = {};  // of topology; empty = the gang is one
     std::vector<Companions> companions = {};  // by rank, behind all tasks
 
     auto operator==(const Shape&) const -> bool = default;
     // Whether a task of it has, or may come to have, a part of a GPU.
     bool shares() const { return request.gpus > 0 && (may_share || !request.is_whole()); }
+    // The number of its groups that start together.
+    int groups_min() const {
+        return topology.groups_min > 0 ? topology.groups_min : static_cast<int>(groups.size());
+    }
 };
 
 }  // namespace berth::cluster

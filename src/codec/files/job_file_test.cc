@@ -164,6 +164,9 @@ TEST_CASE("groups are a text or a list, and say how many tasks there are") {
     CHECK(spec.elastic == model::Elastic::Restart);
     CHECK(good_job("run: x\ngroups: a:4@node,2..3").spec == spec);
     CHECK(good_job("run: x\ngroups: 2x4@rack\ntasks: 8").spec.tasks_min == 8);
+    const model::JobSpec some = good_job("run: x\ngroups: 1..2x4@rack\ntasks: 4..8").spec;
+    CHECK(some.topology.groups == good_job("run: x\ngroups: 2x4@rack").spec.topology.groups);
+    CHECK(some.topology.groups_min == 1);
     CHECK(job_error("run: x\ngroups: 2x4@rack\nnodes: 9") ==
           "job.yaml:2: groups: they sum to 8 tasks, the job asks for 9; say the number in the "
           "groups alone");

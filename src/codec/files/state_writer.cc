@@ -87,6 +87,24 @@ void say_gpus(JsonWriter& json, const model::Companion& kind) {
     if (!kind.gpu_model.empty()) json.key("gpu_model").string(kind.gpu_model);
 }
 
+void write_groups(JsonWriter& json, const model::TopologyRequest& topology) {
+    if (topology.groups.empty()) return;
+    json.key("groups");
+    if (topology.groups_min > 0) {  // only one word says how many start together
+        json.string(model::format_task_groups(topology));
+        return;
+    }
+    json.begin_array();
+    for (const model::TaskGroup& group : topology.groups) {
+        json.begin_object();
+        json.key("name").string(group.name);
+        json.key("tasks").string(model::format_tasks(group.tasks_min, group.tasks_max));
+        if (!group.level.empty()) json.key("level").string(group.level);
+        json.end_object();
+    }
+    json.end_array();
+}
+
 class StateWriter {
   public:
     explicit StateWriter(std::string& out) : json_(out) {}
@@ -297,11 +315,7 @@ class StateWriter {
             text("node_filter", format(kind.node_filter));
             formatted("tolerations", kind.tolerations);
         });
-        list("groups", spec.topology.groups, [&](const model::TaskGroup& group) {
-            text("name", group.name);
-            text("tasks", model::format_tasks(group.tasks_min, group.tasks_max));
-            text("level", group.level);
-        });
+        write_groups(json_, spec.topology);
         if (spec.topology.required.empty() && spec.topology.preferred.empty()) return;
         json_.key("topology").begin_object();
         text("required", spec.topology.required);

@@ -75,7 +75,8 @@ void read_groups(Problems& problems, FieldReader& fields, model::JobSpec& spec, 
     if (value->is_scalar()) {
         auto parsed = model::parse_task_groups(value->text);
         if (!parsed) return fields.report("groups", parsed.error().message);
-        groups = std::move(*parsed);
+        groups = std::move(parsed->groups);
+        spec.topology.groups_min = parsed->groups_min;
     } else {
         fields.each("groups", [&](const Value& item, const std::string& path) {
             FieldReader group(problems, item, path);

@@ -51,6 +51,7 @@ struct Fields<TopologyRequest> {
         field("required", &T::required);
         field("preferred", &T::preferred);
         field("groups", &T::groups);
+        field("groups_min", &T::groups_min);
     }
 };
 

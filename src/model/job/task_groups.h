@@ -3,13 +3,13 @@
 // The groups of a gang in one word, and what they come to.
 //
 //   4x8@rack                            four groups of 8 tasks, each in one rack
+//   2..4x8@rack                         the same, of which two start together, the others later
 //   prefill:4@node,decode:8..16@rack    two groups with names, one of them elastic
 //   8,8..16                             without a wish of their own
 //
 // A group that is given no name is called by its place in the list: "1", "2".
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +19,11 @@
 
 namespace berth::model {
 
-// Errors: Invalid, with an example of what would be right.
-base::Result<std::vector<TaskGroup>> parse_task_groups(std::string_view text);
+// The groups of the text alone are said. Errors: Invalid, with an example of what would be right.
+base::Result<TopologyRequest> parse_task_groups(std::string_view text);
 
 // The shortest text that parse_task_groups() reads as the same groups.
-std::string format_task_groups(std::span<const TaskGroup> groups);
+std::string format_task_groups(const TopologyRequest& topology);
 
 // "4", or "8..16" where the numbers differ.
 std::string format_tasks(int tasks_min, int tasks_max);
@@ -31,7 +31,8 @@ std::string format_tasks(int tasks_min, int tasks_max);
 // The name of the group that is not given one.
 std::string default_group_name(std::size_t position);
 
-// Sets the job's numbers of tasks to the sums of its groups', if it has any.
+// Sets the job's numbers of tasks to the sums of its groups', if it has any: at the least, of those
+// that start together.
 void count_tasks(JobSpec& spec);
 
 // The group of this rank; null where the job has none.

@@ -13,7 +13,7 @@ namespace berth::model {
 inline constexpr int kTaskGroupsMax = 256;
 
 // Tasks of a gang that need each other most. Their ranks follow those of the group before, as many
-// as its maximum; the gang starts when every group has its minimum.
+// as its maximum; the gang starts when every group has its minimum, or as many as it says.
 struct TaskGroup {
     std::string name;
     int tasks_min = 1;
@@ -27,12 +27,15 @@ struct TaskGroup {
 // (model/node/node.h).
 struct TopologyRequest {
     // All tasks in one domain of this level or not at all; empty = anywhere.
-    std::string required;
+    std::string required = {};
     // Likewise if there is room, else level by level further out; inside the required level;
     // empty = no wish.
-    std::string preferred;
+    std::string preferred = {};
     // Parts of the gang that stand together on top of that; empty = the gang is one.
     std::vector<TaskGroup> groups = {};
+    // The number of them that start together, where all are alike and of a fixed size; the others
+    // come and go as whole groups while there are GPUs for them. 0 = all start together.
+    int groups_min = 0;
 
     bool operator==(const TopologyRequest&) const = default;
 };

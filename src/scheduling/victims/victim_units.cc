@@ -119,8 +119,9 @@ VictimUnit VictimUnits::unit_of(const cluster::Job& job, const JobUnits& job_uni
     unit.gang_phase = job.gang_phase();
     unit.created = job.created;
     unit.tasks = job_units.units[number];
-    unit.ranks = std::span(job_units.ranks).subspan(number, unit.tasks.size());
-    unit.takes_whole_job = number + unit.tasks.size() == job_units.units.tasks.size();
+    const std::size_t first = job_units.units.first_of(number);
+    unit.ranks = std::span(job_units.ranks).subspan(first, unit.tasks.size());
+    unit.takes_whole_job = first + unit.tasks.size() == job_units.units.tasks.size();
     unit.is_protectable = unit.takes_whole_job || job.elastic == model::Elastic::Restart;
     unit.is_started_now = has(view_->started_now, job.id);
     unit.protected_until =
