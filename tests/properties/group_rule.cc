@@ -2,6 +2,7 @@
 #include "group_rule.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace berth::proof {
@@ -98,13 +99,49 @@ std::vector<int> running_in(const std::vector<model::TaskGroup>& groups, const c
     return running;
 }
 
-int lacking(const std::vector<model::TaskGroup>& groups, const cluster::Job& job) {
+int groups_needed(const cluster::Cluster& cluster, const cluster::Job& job) {
+    if (grows_by_groups(cluster, job)) return cluster.shape(job.shape).topology.groups_min;
+    return static_cast<int>(groups_of(cluster, job).size());
+}
+
+bool grows_by_groups(const cluster::Cluster& cluster, const cluster::Job& job) {
+    return cluster.shape(job.shape).topology.groups_min > 0;
+}
+
+namespace {
+
+// What each group lacks; all groups without tasks are alike where some of them are not needed.
+std::vector<int> lacking(const cluster::Cluster& cluster, const cluster::Job& job) {
+    const std::vector<model::TaskGroup> groups = groups_of(cluster, job);
     const std::vector<int> running = running_in(groups, job);
-    int sum = 0;
+    auto empty = groups_needed(cluster, job) -
+                 std::ranges::count_if(running, [](int tasks) { return tasks > 0; });
+    std::vector<int> missing(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        sum += std::max(groups[i].tasks_min - running[i], 0);
+        if (running[i] == 0 && empty-- <= 0) continue;
+        missing[i] = std::max(groups[i].tasks_min - running[i], 0);
     }
-    return sum;
+    return missing;
+}
+
+int sum_of(const std::vector<int>& tasks) { return std::accumulate(tasks.begin(), tasks.end(), 0); }
+
+}  // namespace
+
+int next_step(const cluster::Cluster& cluster, const cluster::Job& job) {
+    if (const int missing = sum_of(lacking(cluster, job)); missing > 0) return missing;
+    return grows_by_groups(cluster, job) ? groups_of(cluster, job).front().tasks_max : 1;
+}
+
+bool can_spare(const cluster::Cluster& cluster, const cluster::Job& job,
+               const std::vector<int>& running, std::size_t group) {
+    const std::vector<model::TaskGroup> groups = groups_of(cluster, job);
+    if (!grows_by_groups(cluster, job)) {
+        return job.elastic != model::Elastic::Grow && running[group] > groups[group].tasks_min;
+    }
+    const int size = groups[group].tasks_max;
+    return running[group] == size &&
+           std::ranges::count(running, size) > groups_needed(cluster, job);
 }
 
 bool groups_fit(const cluster::Cluster& cluster, const cluster::Job& job,
@@ -112,15 +149,12 @@ bool groups_fit(const cluster::Cluster& cluster, const cluster::Job& job,
     const std::vector<model::TaskGroup> groups = groups_of(cluster, job);
     const std::vector<int> running = running_in(groups, job);
     Trials trials(groups, job, slots, domain_of);
-    std::vector<int> tasks(groups.size());
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        tasks[i] = std::max(groups[i].tasks_min - running[i], 0);
-    }
-    if (lacking(groups, job) > 0) return trials.fit(tasks);
+    std::vector<int> tasks = lacking(cluster, job);
+    if (sum_of(tasks) > 0) return trials.fit(tasks);
     for (std::size_t i = 0; i < groups.size(); ++i) {
         if (running[i] == groups[i].tasks_max) continue;
         tasks.assign(groups.size(), 0);
-        tasks[i] = 1;
+        tasks[i] = next_step(cluster, job);
         if (trials.fit(tasks)) return true;
     }
     return false;
@@ -146,7 +180,10 @@ std::vector<std::string> broken_groups(const cluster::Cluster& cluster, const cl
         if (!task.is_releasing) add(task.place);
     }
     std::vector<std::string> found;
+    auto empty = std::ranges::count(sizes, 0);  // of them, those that need not have tasks
+    empty = std::min<std::ptrdiff_t>(empty, std::ssize(groups) - groups_needed(cluster, job));
     for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (sizes[i] == 0 && empty-- > 0) continue;
         if (sizes[i] < groups[i].tasks_min || sizes[i] > groups[i].tasks_max) {
             found.push_back("I2: group " + groups[i].name + " has " + std::to_string(sizes[i]) +
                             " tasks");

@@ -4,6 +4,7 @@
 //   group_search [--seeds N]
 // On each a gang of up to five groups is held against a search over all ways to give them domains:
 // it starts exactly when there is one, and then every group is in one domain of its level.
+#include <array>
 #include <charconv>
 #include <iostream>
 #include <set>
@@ -36,6 +37,25 @@ std::optional<std::string> domain_of(const cluster::Cluster& cluster, base::Node
     return level == "rack" ? named("block") + ">" + named("rack") : named(level);
 }
 
+std::string random_groups(base::Rng& rng, int tasks_max) {
+    constexpr std::array kLevels{"", "@node", "@rack", "@block"};
+    const auto with_level = [&](const std::string& group) {
+        return group + kLevels.at(rng.index(kLevels.size()));
+    };
+    const std::int64_t groups = rng.between(2, 5);
+    if (rng.chance(1, 5)) {  // of which some start together
+        const std::string least = std::to_string(rng.between(1, groups - 1));
+        return with_level(least + ".." + std::to_string(groups) + "x" +
+                          std::to_string(rng.between(1, tasks_max)));
+    }
+    std::string text;
+    for (int i = 0; i < groups; ++i) {
+        text += i > 0 ? "," : "";
+        text += with_level(std::to_string(rng.between(1, tasks_max)));
+    }
+    return text;
+}
+
 std::string random_room(base::Rng& rng) {
     std::string lines;
     const std::int64_t nodes = rng.between(2, 12);
@@ -45,16 +65,7 @@ std::string random_room(base::Rng& rng) {
         if (!rng.chance(1, 6)) lines += " topology.block=b" + std::to_string(rng.between(1, 2));
         lines += "\n";
     }
-    lines += "project a\nsubmit a/gang groups=";
-    const std::int64_t groups = rng.between(2, 5);
-    for (int i = 0; i < groups; ++i) {
-        const std::string level = std::to_string(rng.between(0, 3));
-        lines += i > 0 ? "," : "";
-        lines += std::to_string(rng.between(1, nodes > 6 ? 6 : 4));
-        if (level == "1") lines += "@node";
-        if (level == "2") lines += "@rack";
-        if (level == "3") lines += "@block";
-    }
+    lines += "project a\nsubmit a/gang groups=" + random_groups(rng, nodes > 6 ? 6 : 4);
     return lines + (rng.chance(1, 4) ? " gpus=2\n" : "\n");
 }
 
@@ -85,12 +96,14 @@ std::string judge(const std::string& room, Counts& counts) {
     if (plan.starts.empty()) return could ? "it could start" : "";
     if (!could) return "it could not start";
     const auto groups = proof::groups_of(cluster, job);
+    const int needed = proof::groups_needed(cluster, job);
     std::vector<std::set<std::optional<std::string>>> domains(groups.size());
     for (const model::TaskPlacement& task : plan.starts.front().tasks) {
         const std::size_t group = proof::group_of(groups, task.task);
         domains[group].insert(domain(task.node, groups[group].level));
     }
     for (const auto& of_group : domains) {
+        if (of_group.empty() && needed < std::ssize(groups)) continue;
         if (of_group.size() != 1 || !of_group.begin()->has_value()) return "a group stands apart";
     }
     return "";

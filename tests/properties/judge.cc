@@ -162,7 +162,7 @@ std::int64_t Judge::room_of_pool(const Room& room) const {
 }
 
 Want Judge::want(const cluster::Job& job, model::Rule rule) const {
-    const int tasks = std::max(lacking(groups_of(cluster_, job), job), 1);
+    const int tasks = next_step(cluster_, job);
     return {&job, tasks, counts_at_most(job) * tasks, rule};
 }
 
@@ -461,9 +461,9 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
         for (const auto& [rank, task] : running) all += has_to_stop ? 0 : gpus_of(task);
         const auto groups = groups_of(cluster_, job);
         std::vector<int> left = running_in(groups, job);
+        const bool takes_groups = grows_by_groups(cluster_, job);
         const auto is_spare = [&](const auto& task) {
-            const std::size_t group = group_of(groups, task.first);
-            return job.elastic != model::Elastic::Grow && left[group] > groups[group].tasks_min;
+            return can_spare(cluster_, job, left, group_of(groups, task.first));
         };
         while (!running.empty()) {
             auto next = std::find_if(running.rbegin(), running.rend(), is_spare);
@@ -472,14 +472,18 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
             if ((is_core || stops_all) && keeps_core) break;
             std::int64_t held = 0;
             JudgedPiece piece{id, job.project, job.priority_key(), {}, 0, 0, is_core};
+            const std::size_t taken = group_of(groups, next->first);
+            const auto goes_along = [&](const auto& task) {
+                return is_core || (takes_groups && group_of(groups, task.first) == taken);
+            };
             do {
                 piece.tasks.push_back(next->second);
                 piece.gpus += counted(piece.tasks.back());
                 held += gpus_of(piece.tasks.back());
                 --left[group_of(groups, next->first)];
                 running.erase(std::next(next).base());
-                next = running.rbegin();
-            } while (is_core && !running.empty());
+                next = std::find_if(running.rbegin(), running.rend(), goes_along);
+            } while (next != running.rend());
             const auto unsaved = std::max((now_ - job.last_saved).count(), std::int64_t{0});
             std::int64_t stopped = held;
             if (stops_all) stopped = std::exchange(all, 0);

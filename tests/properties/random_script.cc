@@ -227,7 +227,8 @@ std::string groups(Rng& rng) {
     if (!rng.chance(1, 6)) return "";
     return " groups=" + pick(rng, {"2x1@node", "2x2@node", "2x2@rack", "3x1@rack", "1@node,2@rack",
                                    "2@node,2@rack", "a:1..2@node,b:1..2@rack", "2..3@rack,1",
-                                   "2@rack,1..2", "1..3,1..2@node", "a:1@node,b:2@node,c:1..2"});
+                                   "2@rack,1..2", "1..3,1..2@node", "a:1@node,b:2@node,c:1..2",
+                                   "1..2x1@node", "1..3x2@rack", "1..2x2@node", "2..3x2"});
 }
 
 std::string measured(Rng& rng) {

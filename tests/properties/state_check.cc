@@ -30,8 +30,11 @@ bool are_whole(const model::JobRecord& record, IsLeaving&& is_leaving) {
     }
     for (const auto& task : record.reserved) ++held[group(task.task)];
     const auto is_whole = [&](const std::vector<int>& count) {
-        const bool is_empty = std::ranges::all_of(count, [](int tasks) { return tasks == 0; });
-        for (std::size_t i = 0; i < groups.size() && !is_empty; ++i) {
+        const auto begun = std::ranges::count_if(count, [](int tasks) { return tasks > 0; });
+        const int least = record.spec.topology.groups_min;
+        const bool are_enough = least > 0 && begun >= least;
+        for (std::size_t i = 0; i < groups.size() && begun > 0; ++i) {
+            if (count[i] == 0 && are_enough) continue;
             if (count[i] < groups[i].tasks_min || count[i] > groups[i].tasks_max) return false;
         }
         return true;
