@@ -2,7 +2,7 @@
 """Groups: parts of a gang that stand together, and know who they are."""
 import json
 
-from server_case import ServerCase, eventually, main
+from server_case import Refused, ServerCase, eventually, main
 
 TELL = 'echo "$BERTH_GROUP $BERTH_GROUP_RANK/$BERTH_GROUP_SIZE $RANK/$WORLD_SIZE"'
 
@@ -55,6 +55,39 @@ class Groups(ServerCase):
                   {"name": "b", "tasks_min": 2, "tasks_max": 2, "level": "node"}]
         job = self.server.submit(["sleep", "1000"], topology={"groups": groups})["id"]
         self.assertEqual(self.server.get(f"jobs/{job}")["spec"]["tasks_min"], 3)
+
+
+class SomeGroups(ServerCase):
+    FLAGS = ("--gpus", "sim:2x4x80G", "--min-runtime", "0")
+
+    def tasks(self, job):
+        return [task["task"] for task in self.server.get(f"jobs/{job}")["tasks"]]
+
+    def test_a_gang_starts_with_one_group_and_gains_and_gives_back_the_other(self):
+        for name, quota in (("owner", 4), ("lab", 0)):
+            self.server.request("PUT", f"projects/{name}", {"quota": quota})
+        blocker = self.server.submit(["sleep", "600"], project="owner", gpus=4)["id"]
+        self.server.wait(blocker, until="running")
+        job = int(self.server.berth("submit", "-q", "-p", "lab", "--groups", "1..2x3@node", "--",
+                                    "sleep", "600").stdout)
+        eventually(lambda: self.tasks(job) == [0, 1, 2])
+        self.assertIn("groups      1..2x3@node", self.server.berth("show", job).stdout)
+        path = self.server.data / "state.json"
+        self.server.berth("plan", "--export", path)
+        jobs = json.loads(path.read_text())["jobs"]
+        self.assertIn("1..2x3@node", [job.get("groups") for job in jobs])
+        self.server.berth("plan", "--state", path)
+        self.server.request("POST", f"jobs/{blocker}/cancel")
+        eventually(lambda: self.tasks(job) == [0, 1, 2, 3, 4, 5])
+        owner = self.server.submit(["sleep", "600"], project="owner", gpus=2)["id"]
+        self.server.wait(owner, until="running")
+        eventually(lambda: self.tasks(job) == [0, 1, 2])
+
+    def test_groups_of_which_some_start_are_alike(self):
+        topology = {"groups": [{"name": "a", "tasks_min": 1, "tasks_max": 1},
+                               {"name": "b", "tasks_min": 1, "tasks_max": 1}], "groups_min": 1}
+        with self.assertRaisesRegex(Refused, "wanted groups of one size and level"):
+            self.server.submit(["true"], topology=topology, elastic="restart")
 
 
 if __name__ == "__main__":
