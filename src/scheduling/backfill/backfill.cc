@@ -128,6 +128,17 @@ bool gives_way(const PoolView& view, const Job& job, const Job& entry) {
     return job.preemptible && job.project == entry.project && has_ranks(view.cluster, job.project);
 }
 
+// Whether an older one of its project asks the same and waits behind it, by rank. It could have the
+// GPUs, and would be paused for this one.
+bool stands_for_older(const PoolView& view, const Job& job, const Job& entry) {
+    if (!job.preemptible || !has_ranks(view.cluster, job.project)) return false;
+    return std::ranges::any_of(view.claim(job.project).queue, [&](const auto& job_class) {
+        const auto& [key, jobs] = job_class;
+        return key.shape == job.shape && key.ask == job.ask() && key.preemptible &&
+               key.gang_phase == 0 && *jobs.begin() < std::pair(entry.created, entry.id);
+    });
+}
+
 }  // namespace
 
 // And when the next one may.
@@ -292,7 +303,8 @@ bool Backfill::comes_before(const Job& job, const Job& entry) const {
                (job.priority_key() == entry.priority_key() && is_older);
     }
     const Right of_reserved = right_to(*view_, entry.project, wanted_by(entry));
-    return right == of_reserved ? is_older : right > of_reserved;
+    if (right != of_reserved) return right > of_reserved;
+    return is_older || (!only_grows && stands_for_older(*view_, job, entry));
 }
 
 bool Backfill::keep_share_from(const Job& job) const {
