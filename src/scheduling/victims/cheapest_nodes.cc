@@ -71,21 +71,19 @@ std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
     return std::reduce(cheapest.begin(), cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
 }
 
-// The GPUs that have room for a part of a task as they are.
-std::uint64_t with_room(const VictimQuery& query, NodeId node) {
-    const cluster::Cluster& cluster = query.view.cluster;
-    const ShapeId shape = query.beneficiary.job.shape;
-    const cluster::NodeState& state = cluster.nodes()[node.index()];
-    if (cluster.shape(shape).request.is_whole()) {
-        return state.whole[static_cast<std::size_t>(View::Coming)];
-    }
-    const MilliGpu wanted = cluster.part_on(shape, node).compute;
-    std::uint64_t with_room = 0;
-    for (int gpu = 0; gpu < state.gpus; ++gpu) {
-        if (cluster.compute_left(View::Coming, node, gpu) < wanted) continue;
-        with_room |= std::uint64_t{1} << gpu;
-    }
-    return with_room;
+// The least that a slot costs on a node where only units that lose as much for each GPU are left:
+// each of them is all of it, or its part by the GPUs that it has.
+std::int64_t least_of_slot(const VictimQuery& query, const cluster::LossKey& next,
+                           std::int64_t lost) {
+    const model::TaskRequest& request =
+        query.view.cluster.shape(query.beneficiary.job.shape).request;
+    const bool is_only_unit = next.is_protectable && next.stopped == next.gpus;
+    if (!request.is_whole() || request.gpus < 2 || !is_only_unit) return lost;
+    const std::int64_t wanted = request.gpus;
+    const std::int64_t whole = base::kWholeGpu.value;
+    const std::int64_t gpus =
+        std::clamp((next.gpus.value + whole - 1) / whole, std::int64_t{1}, wanted);
+    return lost * wanted / gpus;
 }
 
 int price_falls(const VictimQuery& query) {
@@ -138,7 +136,7 @@ void CheapestNodes::open(const VictimQuery& query) {
         for (const NodeId node : *query.nodes) update(query, node);
         return;
     }
-    in_reach_.assign(query.view.cluster.nodes().size(), 0);
+    update_unlike_nodes(query);
     for (const JobSet* starting : {query.view.started_now, query.view.started_reserved}) {
         if (starting == nullptr) continue;
         for (const JobId job : *starting) look_at(query, job);
@@ -162,7 +160,9 @@ bool CheapestNodes::settle(const VictimQuery& query, Candidate& candidate) {
     if (left.is_over()) return false;
     const auto takes_back =
         query.takes_back.empty() ? std::nullopt : query.takes_back[candidate.project.index()];
-    candidate.lost = query.prices.least_lost(query.terms, candidate.project, *left.at, takes_back);
+    candidate.least = least_of_slot(
+        query, *left.at,
+        query.prices.least_lost(query.terms, candidate.project, *left.at, takes_back));
     return true;
 }
 
@@ -178,19 +178,26 @@ void CheapestNodes::look_at_next(const VictimQuery& query) {
     }
 }
 
-// All its tasks are looked at: which of them are units of their own says the price of the node.
 void CheapestNodes::look_at(const VictimQuery& query, JobId id) {
-    const cluster::Cluster& cluster = query.view.cluster;
-    const int needed = cluster.shape(query.beneficiary.job.shape).request.gpus;
-    for (const auto& [place, is_releasing] : cluster.job(id).placed) {
-        std::uint32_t& version = versions_[place.node.index()];
-        if (version != 0 || is_releasing) continue;
-        std::uint64_t& in_reach = in_reach_[place.node.index()];
-        in_reach |= place.gpu_mask;
-        if (std::popcount(in_reach | with_room(query, place.node)) < needed) continue;
-        version = 1;
-        if (const auto least = least_price(query, place.node)) add(*least, place.node, version);
+    for (const auto& [place, is_releasing] : query.view.cluster.job(id).placed) {
+        if (!is_releasing) update_once(query, place.node);
     }
+}
+
+// Those where a slot of several GPUs may cost less than that for each of its GPUs: some idle, or
+// are shared by units that have a part of one each.
+void CheapestNodes::update_unlike_nodes(const VictimQuery& query) {
+    if (query.gpus_wanted() < 2) return;
+    const auto& pool = query.view.cluster.pool(query.view.pool);
+    const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
+    for (int idle = 1; idle <= pool.gpus_per_node_max; ++idle) {
+        for (const NodeId node : free.nodes_with(idle)) update_once(query, node);
+    }
+    for (const NodeId node : query.work.shared_nodes()) update_once(query, node);
+}
+
+void CheapestNodes::update_once(const VictimQuery& query, NodeId node) {
+    if (versions_[node.index()] == 0) update(query, node);
 }
 
 // A slot that costs something has a victim.
@@ -204,14 +211,14 @@ void CheapestNodes::push(const NodePrice& update) {
 }
 
 bool CheapestNodes::Candidate::operator<(const Candidate& other) const {
-    if (lost != other.lost) return other.lost < lost;
+    if (least != other.least) return other.least < least;
     if (project != other.project) return other.project < project;
     return left.at->job < other.left.at->job;
 }
 
 bool CheapestNodes::may_be_beaten() const {
     if (candidates_.empty() || heap_.empty()) return !candidates_.empty();
-    return Cost{.lost = candidates_.front().lost, .touched = 1} < heap_.front().cost;
+    return Cost{.lost = candidates_.front().least, .touched = 1} < heap_.front().cost;
 }
 
 std::optional<CheapestNodes::NodePrice> CheapestNodes::pop(const VictimQuery& query) {

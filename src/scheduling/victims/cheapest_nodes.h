@@ -3,11 +3,12 @@
 // On which node is the next slot for a task made cheapest? Nodes stand in a heap by the least that
 // a slot there may cost, and the price of the one on top is looked up when it gets there. Where the
 // query knows the few nodes that can do, they stand there from the beginning. Else units are looked
-// at cheapest first, and a node comes to stand there when those on it that were looked at could be
-// enough, so that a search looks at little more than it takes. Of nodes in the heap that cost the
-// same the first is taken. A slot that is taken frees its node for more and makes every other slot
-// dearer or leaves it alone (the ledger only tightens), so a heap once made serves the next search
-// on the same terms as well: only nodes where GPUs were freed since are offered again.
+// at, the cheapest for each of its GPUs first, and put up the nodes on which they stand, until a
+// slot made of any others costs more than the best one: a search looks at little more than it
+// takes. Of nodes in the heap that cost the same the first is taken. A slot that is taken frees its
+// node for more and makes every other slot dearer or leaves it alone (the ledger only tightens), so
+// a heap once made serves the next search on the same terms as well: only nodes where GPUs were
+// freed since are offered again.
 //
 // Trusts: one order is used with one shape and one set of Terms. Cost: O(groups of units), or a
 // glance at each node that is known to do, when it opens; then O(log nodes) and the price of a node
@@ -41,9 +42,10 @@ class CheapestNodes {
         bool operator<(const NodePrice& other) const;  // the cheapest is the heap's top
     };
 
-    // Jobs of one group that were not looked at yet, by what the next of them costs at least.
+    // Jobs of one group that were not looked at yet, by what a slot that takes the next of them
+    // costs at least.
     struct Candidate {
-        std::int64_t lost;
+        std::int64_t least;
         ProjectId project;
         UnitPrices::Group left;
 
@@ -55,9 +57,11 @@ class CheapestNodes {
     static bool settle(const VictimQuery& query, Candidate& candidate);
     // Puts up the nodes of the cheapest job that was not looked at yet.
     void look_at_next(const VictimQuery& query);
-    // Those on which the units that were looked at could be enough: any other's slot costs as much
-    // as a job that was not, or more.
+    // Those on which it stands: any other's slot costs as much as one that takes a job that was not
+    // looked at, or more.
     void look_at(const VictimQuery& query, JobId job);
+    void update_unlike_nodes(const VictimQuery& query);
+    void update_once(const VictimQuery& query, NodeId node);
     void add(std::int64_t least, NodeId node, std::uint32_t version);
     void push(const NodePrice& update);
     // Whether a node that was not put up may be cheaper than all that were, or as cheap with fewer
@@ -81,7 +85,6 @@ class CheapestNodes {
     std::vector<Candidate> candidates_;  // a heap
     std::vector<NodePrice> heap_;
     std::vector<std::uint32_t> versions_;  // by node: of the update that counts, 0 = none yet
-    std::vector<std::uint64_t> in_reach_;  // by node: its GPUs on which units were looked at
 };
 
 }  // namespace berth::scheduling

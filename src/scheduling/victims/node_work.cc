@@ -76,6 +76,11 @@ void NodeWork::look_at(const PoolView& view, NodeId node) {
         part->widest = std::max(part->widest, gpus);
         part->is_whole &= of_job.is_whole;
     });
+    if (std::ranges::all_of(parts, &Part::is_whole)) {
+        shared_nodes_.erase(node);
+    } else {
+        shared_nodes_.insert(node);
+    }
 }
 
 }  // namespace berth::scheduling

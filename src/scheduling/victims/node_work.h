@@ -65,6 +65,7 @@ class NodeWork {
     std::span<const Part> on(NodeId node) const { return parts_[node.index()]; }
     std::span<const JobPart> jobs_on(NodeId node) const { return of_jobs_[node.index()]; }
     const cluster::NodeSet& nodes_of(ProjectId project) const { return nodes_of_[project.index()]; }
+    const cluster::NodeSet& shared_nodes() const { return shared_nodes_; }  // GPUs of theirs are
 
   private:
     using Parts = base::SmallVector<Part, 8>;
@@ -75,6 +76,7 @@ class NodeWork {
     std::vector<Parts> parts_;  // by node
     std::vector<std::vector<JobPart>> of_jobs_;  // by node
     std::vector<cluster::NodeSet> nodes_of_;  // by project
+    cluster::NodeSet shared_nodes_;
 };
 
 }  // namespace berth::scheduling
