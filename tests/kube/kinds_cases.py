@@ -186,6 +186,7 @@ class Kinds(KindsCase):
         self.await_bound(3, "borrower")
         self.api.patch(path, {"spec": self.RAY})
         self.api.delete("/api/v1/namespaces/borrower/pods/worker-1")
+        eventually(lambda: self.use("borrower")[2] == 8, "it is known that its GPUs are free")
         self.job("owner", "other", 1, 8)
         self.await_bound(1, "owner", "other")
         self.await_bound(2, "borrower")
