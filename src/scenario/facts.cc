@@ -20,7 +20,9 @@ std::vector<std::string> words_of(const std::string& line) {
 
 // wait JOB REASON KEY=VALUE...; the sentence of a whole line follows its reason and a colon.
 bool is_facts(const std::vector<std::string>& words) {
-    return words.size() >= 3 && words[0] == "wait" && !words[2].ends_with(':');
+    if (words.size() < 3 || words[0] != "wait" || words[2].ends_with(':')) return false;
+    return std::all_of(words.begin() + 3, words.end(),
+                       [](const std::string& word) { return word.find('=') != std::string::npos; });
 }
 
 std::string blockers(const lifecycle::State& state, const Verdict& verdict) {
@@ -51,7 +53,7 @@ std::string value(const std::string& key, const lifecycle::State& state, const V
     if (key == "group") return verdict.group;
     if (key == "position") return std::to_string(verdict.position);
     if (key == "blockers") return blockers(state, verdict);
-    return "(no such fact)";
+    return "no-such-fact";
 }
 
 // The verdict with the keys of these words.
@@ -60,7 +62,9 @@ std::string facts(const std::vector<std::string>& words, const lifecycle::State&
     std::string line = "wait " + words[1] + " " + std::string(model::name(verdict.reason));
     for (std::size_t i = 3; i < words.size(); ++i) {
         const std::string key = words[i].substr(0, words[i].find('='));
-        line += " " + key + "=" + value(key, state, verdict);
+        std::string word = value(key, state, verdict);
+        std::ranges::replace(word, ' ', '_');  // one word, as it is read again
+        line += " " + key + "=" + word;
     }
     return line;
 }

@@ -29,10 +29,12 @@ std::string as_name(std::string_view text) {
         text.remove_prefix(std::max<std::size_t>(control, 1));
     }
     const auto is_inside_letter = [](char byte) { return (byte & 0xC0) == 0x80; };
-    if (text.empty() || !is_inside_letter(text.front())) return name;
-    while (!name.empty() && is_inside_letter(name.back())) name.pop_back();
-    if (!name.empty()) name.pop_back();
-    return name;
+    if (!text.empty() && is_inside_letter(text.front())) {
+        while (!name.empty() && is_inside_letter(name.back())) name.pop_back();
+        if (!name.empty()) name.pop_back();
+    }
+    // What stood on both sides of one may be another one.
+    return name.empty() || model::is_name(name) ? name : as_name(name);
 }
 
 std::optional<std::int64_t> gpu_ms(std::string_view seconds) {
