@@ -241,7 +241,6 @@ void Cluster::change_loss(JobId id, auto&& change) {
     if (job.is_victim()) count_loss(job, -1);
     change(job);
     if (job.is_victim()) count_loss(job, +1);
-    for (const PlacedTask& task : job.placed) note_work(task.place.node);
 }
 
 void Cluster::touch(NodeId node) {
@@ -386,6 +385,7 @@ void Cluster::set_started(JobId id, TimePoint time) {
 
 void Cluster::set_saved(JobId id, TimePoint time) {
     change_loss(id, [&](Job& job) { job.last_saved = time; });
+    for (const PlacedTask& task : job(id).placed) note_work(task.place.node);
 }
 
 void Cluster::set_paused(JobId id, TimePoint time) {

@@ -41,8 +41,12 @@ TimePoint protected_until(const PoolView& view, const cluster::Job& job, model::
                           ProjectId asking) {
     const auto stated = stated_minimum_run(view, job, rule, asking);
     if (stated) return job.last_start + *stated;
-    const model::Duration by_cost = job.restart_cost * view.policy.min_run_restarts;
-    return job.last_start + std::max(view.policy.min_run, by_cost);
+    return protected_by_policy(view.policy, job.last_start, job.restart_cost);
+}
+
+TimePoint protected_by_policy(const model::Policy& policy, TimePoint last_start,
+                              model::Duration restart_cost) {
+    return last_start + std::max(policy.min_run, restart_cost * policy.min_run_restarts);
 }
 
 TimePoint protected_by_statement(const PoolView& view, const cluster::Job& job, model::Rule rule,

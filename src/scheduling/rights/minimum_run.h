@@ -22,7 +22,11 @@ ProjectId parting(const PoolView& view, ProjectId victim, ProjectId asking);
 TimePoint protected_until(const PoolView& view, const cluster::Job& job, model::Rule rule,
                           ProjectId asking);
 
-// The same by what the job or a tree node says alone, not the policy.
+// By the policy alone, of a job that neither itself nor a tree node says anything of.
+TimePoint protected_by_policy(const model::Policy& policy, TimePoint last_start,
+                              model::Duration restart_cost);
+
+// By what the job or a tree node says alone, not the policy.
 TimePoint protected_by_statement(const PoolView& view, const cluster::Job& job, model::Rule rule,
                                  ProjectId asking);
 // Whether any job or tree node says one.

@@ -57,8 +57,7 @@ int gpus_of_units_on(const VictimQuery& query, NodeId node) {
 }  // namespace
 
 Bounds::Extent Bounds::extent(const VictimQuery& query) {
-    const model::TaskRequest& request =
-        query.view.cluster.shape(query.beneficiary.job.shape).request;
+    const model::TaskRequest& request = query.request();
     const bool is_counted = request.is_whole() && request.gpus > 1;
     if (!is_counted || !query.beneficiary.bound_to.is_whole_pool()) return {true, {}};
     named_.clear();
@@ -66,7 +65,7 @@ Bounds::Extent Bounds::extent(const VictimQuery& query) {
 }
 
 Bounds::Extent Bounds::extent_of_own(const VictimQuery& query) {
-    const int wanted = query.gpus_wanted();
+    const int wanted = query.request().gpus;
     const auto could_have = [&](NodeId node) { return own_gpus_on(query, node); };
     std::int64_t slots = 0;
     for (const auto& reachable : own_.reachable_nodes(query.view, query.terms.project, wanted)) {
@@ -86,11 +85,13 @@ Bounds::Extent Bounds::extent_of_lent(const VictimQuery& query) {
     Count& count = nearest(query);
     bring_up_to_date(query, count);
     count.used = ++questions_;
-    const auto wanted = static_cast<std::size_t>(query.gpus_wanted());
+    const int wanted = query.request().gpus;
     const auto counted = [&](NodeId node) { return int{count.gpus[node.index()]}; };
     std::int64_t slots = slots_with_idle(query, counted);
-    for (std::size_t gpus = wanted; gpus < count.nodes_with.size(); ++gpus) {
-        slots += static_cast<std::int64_t>(gpus / wanted) * count.nodes_with[gpus].size();
+    const int widest = static_cast<int>(count.nodes_with.size()) - 1;
+    for (int gpus = wanted; gpus <= widest; ++gpus) {
+        slots +=
+            std::int64_t{gpus / wanted} * count.nodes_with[static_cast<std::size_t>(gpus)].size();
     }
     if (slots < query.beneficiary.tasks) return answer(false);
     const bool is_exact = counting_of(query.view, query.beneficiary.job.shape) == Counting::Exact;
@@ -98,9 +99,9 @@ Bounds::Extent Bounds::extent_of_lent(const VictimQuery& query) {
         return is_exact ? legal_gpus_on(query, node) : counted(node);
     };
     slots = keep_those_with_slots(query, legal);
-    for (std::size_t gpus = wanted; gpus < count.nodes_with.size(); ++gpus) {
-        for (const NodeId node : count.nodes_with[gpus]) {
-            const int slots_here = (idle_on(query, node) + legal(node)) / query.gpus_wanted();
+    for (int gpus = wanted; gpus <= widest; ++gpus) {
+        for (const NodeId node : count.nodes_with[static_cast<std::size_t>(gpus)]) {
+            const int slots_here = (idle_on(query, node) + legal(node)) / wanted;
             if (slots_here == 0) continue;
             slots += slots_here;
             named_.push_back(node);
@@ -123,7 +124,7 @@ Bounds::Extent Bounds::answer(bool is_enough) const {
 // The slots that the GPUs which idle now make beyond those that could be had without them; names
 // nodes that have none without.
 std::int64_t Bounds::slots_with_idle(const VictimQuery& query, const auto& could_have) {
-    const int wanted = query.gpus_wanted();
+    const int wanted = query.request().gpus;
     const auto& pool = query.view.cluster.pool(query.view.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
     std::int64_t slots = 0;
@@ -140,9 +141,10 @@ std::int64_t Bounds::slots_with_idle(const VictimQuery& query, const auto& could
 
 // Forgets those of the named nodes that have no slot; returns the slots of the others.
 std::int64_t Bounds::keep_those_with_slots(const VictimQuery& query, const auto& could_have) {
+    const int wanted = query.request().gpus;
     std::int64_t slots = 0;
     std::erase_if(named_, [&](NodeId node) {
-        const int slots_here = (idle_on(query, node) + could_have(node)) / query.gpus_wanted();
+        const int slots_here = (idle_on(query, node) + could_have(node)) / wanted;
         slots += slots_here;
         return slots_here == 0;
     });

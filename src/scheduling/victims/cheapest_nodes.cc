@@ -64,19 +64,18 @@ std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
         const bool is_whole = wanted == base::kWholeGpu.value;
         prices[priced++] = left >= wanted ? 0 : is_whole ? gpu.all : gpu.least;
     }
-    const auto needed = static_cast<std::size_t>(cluster.shape(shape).request.gpus);
+    const auto needed = static_cast<std::size_t>(query.request().gpus);
     if (priced < needed) return {};
     const auto cheapest = std::span(prices).first(priced);
     std::ranges::nth_element(cheapest, cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
     return std::reduce(cheapest.begin(), cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
 }
 
-// The least that a slot costs on a node where only units that lose as much for each GPU are left:
-// each of them is all of it, or its part by the GPUs that it has.
+// The least that a slot costs where each of its GPUs is paid to a unit that loses for each of its
+// own as much as this one, or more. `lost`: by this one, the next unit of its job.
 std::int64_t least_of_slot(const VictimQuery& query, const cluster::LossKey& next,
                            std::int64_t lost) {
-    const model::TaskRequest& request =
-        query.view.cluster.shape(query.beneficiary.job.shape).request;
+    const model::TaskRequest& request = query.request();
     const bool is_only_unit = next.is_protectable && next.stopped == next.gpus;
     if (!request.is_whole() || request.gpus < 2 || !is_only_unit) return lost;
     const std::int64_t wanted = request.gpus;
@@ -158,11 +157,7 @@ bool CheapestNodes::settle(const VictimQuery& query, Candidate& candidate) {
     while (!left.is_over() && !query.units.allows_any(query.terms, left.at->job, left.is_protected))
         ++left.at;
     if (left.is_over()) return false;
-    const auto takes_back =
-        query.takes_back.empty() ? std::nullopt : query.takes_back[candidate.project.index()];
-    candidate.least = least_of_slot(
-        query, *left.at,
-        query.prices.least_lost(query.terms, candidate.project, *left.at, takes_back));
+    candidate.least = least_of_slot(query, *left.at, query.least_lost(candidate.project, *left.at));
     return true;
 }
 
@@ -184,10 +179,10 @@ void CheapestNodes::look_at(const VictimQuery& query, JobId id) {
     }
 }
 
-// Those where a slot of several GPUs may cost less than that for each of its GPUs: some idle, or
-// are shared by units that have a part of one each.
+// Those for which least_of_slot does not hold: GPUs that idle cost nothing, and one that is shared
+// is paid to units that have parts of it.
 void CheapestNodes::update_unlike_nodes(const VictimQuery& query) {
-    if (query.gpus_wanted() < 2) return;
+    if (query.request().gpus < 2) return;
     const auto& pool = query.view.cluster.pool(query.view.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
     for (int idle = 1; idle <= pool.gpus_per_node_max; ++idle) {

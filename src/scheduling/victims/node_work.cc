@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/gpu_time.h"
+#include "scheduling/rights/minimum_run.h"
 
 namespace berth::scheduling {
 namespace {
@@ -41,7 +42,7 @@ NodeWork::JobPart part_of(const PoolView& view, const cluster::Job& job, NodeId 
 
 TimePoint NodeWork::JobPart::protected_until(const model::Policy& policy) const {
     if (minimum_run != cluster::kOfProject) return last_start + minimum_run;
-    return last_start + std::max(policy.min_run, restart_cost * policy.min_run_restarts);
+    return protected_by_policy(policy, last_start, restart_cost);
 }
 
 void NodeWork::bring_up_to_date(const PoolView& view) {

@@ -45,8 +45,8 @@ struct VictimQuery {
         const cluster::Job& job = beneficiary.job;
         return !view.cluster.shape(job.shape).groups.empty() || job.lacking_companions > 0;
     }
-    int gpus_wanted() const {  // by each task
-        return view.cluster.shape(beneficiary.job.shape).request.gpus;
+    const model::TaskRequest& request() const {  // of each of its tasks
+        return view.cluster.shape(beneficiary.job.shape).request;
     }
     // Inside a Trial, of what was taken so far.
     bool holds_no_more() const {
@@ -61,16 +61,19 @@ struct VictimQuery {
     }
     // Work that pausing the unit destroys, in the end.
     std::int64_t lost(std::size_t unit) const {
-        const ProjectId project = units[unit].project;
-        return takes_back.empty() ? prices.lost(terms, unit)
-                                  : prices.lost(terms, unit, takes_back[project.index()]);
+        return prices.lost(terms, unit, taken_back_by(units[unit].project));
     }
     // The least that pausing any of it destroys, in the end.
     std::int64_t lost(const NodeWork::JobPart& part) const {
         if (has(view.started_now, part.loss.job)) return 0;
-        return prices.least_lost(
-            terms, part.project, part.loss,
-            takes_back.empty() ? std::nullopt : takes_back[part.project.index()]);
+        return least_lost(part.project, part.loss);
+    }
+    // The least that pausing any unit of this job of the project destroys, in the end.
+    std::int64_t least_lost(ProjectId project, const cluster::LossKey& next) const {
+        return prices.least_lost(terms, project, next, taken_back_by(project));
+    }
+    std::optional<std::int64_t> taken_back_by(ProjectId project) const {
+        return takes_back.empty() ? std::nullopt : takes_back[project.index()];
     }
     // All units that may be taken.
     Choice candidates() const { return units.allowed(terms, projects); }
