@@ -114,7 +114,7 @@ class Cluster {
     void set_size(JobId id, int tasks_min, int tasks_max);  // its tasks have the ranks from 0
     void set_may_run(JobId id, bool may_run), set_parked(JobId id, bool is_parked);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
-    void set_saved(JobId id, TimePoint time);
+    void set_saved(JobId id, TimePoint time), set_saves_when_asked(JobId id, bool saves);
     void set_waiting(JobId id, TimePoint since), set_paused(JobId id, TimePoint time);
     void set_attained(JobId id, const Attained& attained, Rank rank);  // ranks.h only
     void keep_losses(const MinimumRuns& runs, TimePoint now);  // at other times they tell less

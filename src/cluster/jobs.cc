@@ -388,6 +388,12 @@ void Cluster::set_saved(JobId id, TimePoint time) {
     for (const PlacedTask& task : job(id).placed) note_work(task.place.node);
 }
 
+void Cluster::set_saves_when_asked(JobId id, bool saves) {
+    if (job(id).saves_when_asked == saves) return;
+    change_loss(id, [&](Job& job) { job.saves_when_asked = saves; });
+    for (const PlacedTask& task : job(id).placed) note_work(task.place.node);
+}
+
 void Cluster::set_paused(JobId id, TimePoint time) {
     mutable_job(id).last_pause = time;
     settle_rank(*this, id);

@@ -406,6 +406,8 @@ class Fold {
         if (record.last_pause && !record.releasing.empty()) {
             record.last_pause->stopped = event_.time;
             record.last_pause->saved = saved;
+            record.saves_when_asked = saved;
+            state_.cluster.set_saves_when_asked(record.id, saved);
         }
         state_.cluster.vacate(record.id, record.releasing);
         count_use(record, record.tasks, -1);

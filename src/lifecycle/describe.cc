@@ -242,6 +242,8 @@ class Describer {
             known.last_pause->stopped = *job.last_pause;
             state_.cluster.set_paused(id, *job.last_pause);
         }
+        known.saves_when_asked = job.saves_when_asked;
+        state_.cluster.set_saves_when_asked(id, job.saves_when_asked);
         if (job.stale_since && known.stale_since) {
             known.stale_since = job.stale_since;
             state_.cluster.history().stale[id] = {*job.stale_since, job.spec.stale_grace};

@@ -39,6 +39,7 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
     job.last_start = record.last_start;
     job.last_checkpoint = record.last_checkpoint;
     if (record.last_pause) job.last_pause = record.last_pause->time;
+    job.saves_when_asked = record.saves_when_asked;
     job.stale_since = record.stale_since;
     const std::int64_t attained = attained_gpu_ms(record, now);
     if (attained > 0) job.attained = model::Duration{attained};

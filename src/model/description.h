@@ -35,6 +35,7 @@ struct JobDescription {
     std::optional<TimePoint> last_start;
     std::optional<TimePoint> last_checkpoint;
     std::optional<TimePoint> last_pause;
+    bool saves_when_asked = false;  // it did when tasks of it left last
     std::optional<TimePoint> stale_since;  // below its minimum; none = since it started
     std::optional<Duration> attained;  // GPU time it has had; none = that of its present run
     int pauses = 0;  // so far

@@ -70,6 +70,7 @@ struct JobRecord {
     int attempts = 0;
     int incarnation = 0;                // of the log in which its attempt began; 0 = before any
     int pauses = 0;
+    bool saves_when_asked = false;      // it did when tasks of it left last
     int losses = 0;                     // attempts that were lost through no doing of its own
     std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
     TimePoint settled;                  // up to when attained_gpu_ms counts

@@ -464,6 +464,7 @@ Result<JobLine> read_job(const Command& command) {
     readers["waiting"] = into(job.waiting, base::parse_duration);
     readers["started"] = into(job.started, base::parse_duration);
     readers["saved"] = into(job.saved, base::parse_duration);
+    readers["saves"] = into(job.saves, parse_yes_no);
     readers["parked"] = into(job.parked, base::parse_duration);
     readers["paused"] = into(job.paused, base::parse_duration);
     readers["attained"] = into(job.attained, base::parse_duration);

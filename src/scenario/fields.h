@@ -26,6 +26,7 @@ struct JobLine {
     std::optional<model::Duration> waiting;     // since it was last put in line
     std::optional<model::Duration> started;     // how long ago
     std::optional<model::Duration> saved;       // how long ago
+    bool saves = false;                         // when it is asked to leave
     std::optional<model::Duration> parked;      // for how long it has been
     std::optional<model::Duration> paused;      // how long ago it was last asked to leave
     std::optional<model::Duration> attained;    // GPU time it has had

@@ -140,6 +140,7 @@ Status Stage::add_job(const Command& command, bool is_running) {
     if (line.waiting) job.waiting_since = now_ - *line.waiting;
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
+    job.saves_when_asked = line.saves;
     if (line.parked) job.parked_since = now_ - *line.parked;
     if (line.paused) job.last_pause = now_ - *line.paused;
     job.attained = line.attained;

@@ -290,15 +290,19 @@ class Replay {
             report("waste: others move for " + who + " although the budget is spent");
         }
         std::vector<JudgedPiece> taken;
-        std::int64_t cost = 0;
+        std::int64_t expected = 0;
         for (const model::Pause& pause : leaving) {
             const Job& migration = cluster_.job(pause.job);
             if (!migration.preemptible) report("R5: " + name(migration.id) + " cannot be moved");
-            JudgedPiece piece{migration.id, migration.project, migration.priority_key(), {}, 0, 0,
-                              true};
+            JudgedPiece piece{.job = migration.id,
+                              .project = migration.project,
+                              .priority_key = migration.priority_key(),
+                              .tasks = {},
+                              .is_core = true};
             for (const auto& task : migration.placed) piece.tasks.push_back(task.place);
             taken.push_back(std::move(piece));
-            cost += pause.cost.unsaved_gpu_ms + pause.cost.restart_gpu_ms;
+            expected += pause.cost.restart_gpu_ms;
+            if (!migration.saves_when_asked) expected += pause.cost.unsaved_gpu_ms;
             planned_waste_[pool] += pause.cost.unsaved_gpu_ms;
             if (!pause.is_wasteful) report("waste: a move for " + who + " is marked");
         }
@@ -312,8 +316,8 @@ class Replay {
         }
         const std::int64_t gpus = cluster_.footprint(job.shape, pool).value * want.tasks;
         const std::int64_t lost = gpus * (now_ - job.waiting_since).count() / 1000;
-        if (policy_.priced_moves && cost > lost) {
-            report("R5: moves for " + who + " cost " + std::to_string(cost) + ", it lost " +
+        if (policy_.priced_moves && expected > lost) {
+            report("R5: moves for " + who + " cost " + std::to_string(expected) + ", it lost " +
                    std::to_string(lost));
         }
     }

@@ -471,7 +471,11 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
             if (is_core) next = running.rbegin();
             if ((is_core || stops_all) && keeps_core) break;
             std::int64_t held = 0;
-            JudgedPiece piece{id, job.project, job.priority_key(), {}, 0, 0, is_core};
+            JudgedPiece piece{.job = id,
+                              .project = job.project,
+                              .priority_key = job.priority_key(),
+                              .tasks = {},
+                              .is_core = is_core};
             const std::size_t taken = group_of(groups, next->first);
             const auto goes_along = [&](const auto& task) {
                 return is_core || (takes_groups && group_of(groups, task.first) == taken);
@@ -487,8 +491,10 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
             const auto unsaved = std::max((now_ - job.last_saved).count(), std::int64_t{0});
             std::int64_t stopped = held;
             if (stops_all) stopped = std::exchange(all, 0);
-            piece.cost = stopped * unsaved / 1000 + stopped * job.restart_cost.count() / 1000;
-            if (fresh_.contains(id)) piece.cost = 0;
+            const std::int64_t restart = stopped * job.restart_cost.count() / 1000;
+            piece.cost = stopped * unsaved / 1000 + restart;
+            piece.expected_cost = job.saves_when_asked ? restart : piece.cost;
+            if (fresh_.contains(id)) piece.cost = piece.expected_cost = 0;
             piece.is_last = running.empty();
             piece.is_kept = is_kept && (is_core || stops_all);
             pieces.push_back(std::move(piece));

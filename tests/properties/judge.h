@@ -47,7 +47,8 @@ struct JudgedPiece {
     cluster::PriorityKey priority_key;
     std::vector<model::TaskPlacement> tasks;
     std::int64_t gpus = 0;  // milli
-    std::int64_t cost = 0;  // lost work, milliseconds of one GPU
+    std::int64_t cost = 0;  // lost work if it does not save, milliseconds of one GPU
+    std::int64_t expected_cost = 0;
     bool is_core = false;
     bool is_last = false;  // nothing of the job runs on
     bool is_kept = false;  // its own project may not pause it now: it starts as promised

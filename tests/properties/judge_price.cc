@@ -19,7 +19,7 @@ std::int64_t Judge::cheapest_below(const std::vector<JudgedPiece>& all,
     for (const JudgedPiece& other : all) {
         if (other.project != piece.project || other.priority_key >= piece.priority_key) continue;
         if (fresh_.contains(other.job) || other.is_kept) continue;
-        below = std::min(below.value_or(other.cost), other.cost);
+        below = std::min(below.value_or(other.expected_cost), other.expected_cost);
     }
     return below.value_or(0);
 }
@@ -31,7 +31,7 @@ std::optional<std::int64_t> Judge::least_lost(const std::vector<JudgedPiece>& pi
         const bool counts =
             piece.project == project && !fresh_.contains(piece.job) && !piece.is_kept;
         if (!counts) continue;
-        const std::int64_t lost = piece.cost + cheapest_below(pieces, piece);
+        const std::int64_t lost = piece.expected_cost + cheapest_below(pieces, piece);
         least = std::min(least.value_or(lost), lost);
     }
     return least;
@@ -71,7 +71,7 @@ Price Judge::price(const std::vector<JudgedPiece>& taken, const std::vector<Judg
     Price price;
     std::set<JobId> jobs;
     for (const JudgedPiece& piece : taken) {
-        price.cost += piece.cost;
+        price.cost += piece.expected_cost;
         price.stopped += piece.is_last ? 1 : 0;
         jobs.insert(piece.job);
         if (fresh_.contains(piece.job)) continue;

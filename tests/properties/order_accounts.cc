@@ -282,8 +282,10 @@ class Audit {
             last->project == job.project && last->preemptible && last->active > 0;
         expect("candidate runs", may_be_candidate, true);
         const model::TimePoint now = state_.cluster.ranks().now;
+        const model::Duration unsaved =
+            last->saves_when_asked ? model::Duration{0} : now - last->last_saved;
         expect("loss", shown.price->loses_gpu_ms,
-               gpu_ms(held_milli(*last), now - last->last_saved) +
+               gpu_ms(held_milli(*last), unsaved) +
                    gpu_ms(held_milli(*last), last->restart_cost));
         expect("stage of the candidate", shown.price->stage, stage_of(state_, ledger_, *last));
         expect("behind", shown.price->is_behind, order_of_running(job) < order_of_running(*last));

@@ -66,6 +66,7 @@ struct Job {
     model::Elastic elastic = model::Elastic::Live;
     int fresh_tasks = 0;  // placed since its last start
     model::JobKind kind = model::JobKind::Train;
+    bool saves_when_asked = false;  // it did when tasks of it left last
     PoolId pool;  // where it runs or is promised to; else not valid
     Pinned pinned;  // valid while it is frozen
     std::vector<PlacedTask> placed;  // running or being released, by rank
@@ -106,6 +107,8 @@ struct Job {
     // It cannot work (rule R10).
     bool is_short() const { return active + companions > 0 && is_below_minimum(); }
     PriorityKey priority_key() const { return {priority, rank}; }
+    // Since when its work would be lost with a pause: never, where it saves when it is asked.
+    TimePoint loses_from() const { return saves_when_asked ? TimePoint::max() : last_saved; }
     // A job that runs whole and wants more goes after all that lack something, of any rank.
     PriorityKey queue_priority() const {
         return {priority, gang_phase() > 0 ? ordering::kLastRank : rank};

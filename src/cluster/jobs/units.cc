@@ -48,8 +48,8 @@ MilliGpu stopped_by(const Job& job, const Units& units, std::size_t unit) {
 
 bool LossKey::operator<(const LossKey& other) const {
     const auto order =
-        std::tie(priority_key, gpus, stopped, restart_gpu_ms, other.last_saved, other.job) <=>
-        std::tie(other.priority_key, other.gpus, other.stopped, other.restart_gpu_ms, last_saved,
+        std::tie(priority_key, gpus, stopped, restart_gpu_ms, other.loses_from, other.job) <=>
+        std::tie(other.priority_key, other.gpus, other.stopped, other.restart_gpu_ms, loses_from,
                  job);
     return order < 0;
 }
@@ -61,13 +61,13 @@ bool LossKey::is_alike(const LossKey& other) const {
 
 LossKey LossKey::last_like() const {
     LossKey last = *this;
-    last.last_saved = TimePoint::min();
+    last.loses_from = TimePoint::min();
     last.job = {std::numeric_limits<JobId::Rep>::min()};
     return last;
 }
 
 LossKey loss_key(const Shape& shape, const Job& job) {
-    LossKey key{.priority_key = job.priority_key(), .last_saved = job.last_saved, .job = job.id};
+    LossKey key{.priority_key = job.priority_key(), .loses_from = job.loses_from(), .job = job.id};
     if (shape.groups.empty() && job.active <= job.core_tasks()) {  // most jobs: one unit
         key.gpus = job.in_use(Job::Leaving::Ignored);
         const bool stops_anyway = job.elastic == model::Elastic::Restart && stops_already(job);
@@ -82,8 +82,8 @@ LossKey loss_key(const Shape& shape, const Job& job) {
     return key;
 }
 
-std::int64_t unsaved_gpu_ms(MilliGpu gpus, TimePoint last_saved, TimePoint now) {
-    return base::gpu_ms(gpus, std::max(now - last_saved, model::Duration{0}));
+std::int64_t unsaved_gpu_ms(MilliGpu gpus, TimePoint since, TimePoint now) {
+    return base::gpu_ms(gpus, std::max(now - since, model::Duration{0}));
 }
 
 }  // namespace berth::cluster

@@ -34,7 +34,7 @@ struct LossKey {
     MilliGpu gpus{0};  // of it
     MilliGpu stopped{0};  // GPUs whose work since the last save goes with it
     std::int64_t restart_gpu_ms = 0;
-    TimePoint last_saved;
+    TimePoint loses_from;
     JobId job;
     bool is_protectable = true;  // or stops it
 
@@ -45,6 +45,6 @@ struct LossKey {
 LossKey loss_key(const Shape& shape, const Job& job);
 
 // GPU-milliseconds of work between these times.
-std::int64_t unsaved_gpu_ms(MilliGpu gpus, TimePoint last_saved, TimePoint now);
+std::int64_t unsaved_gpu_ms(MilliGpu gpus, TimePoint since, TimePoint now);
 
 }  // namespace berth::cluster

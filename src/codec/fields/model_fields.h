@@ -49,6 +49,7 @@ struct Fields<model::JobRecord> {
         field("attempts", &R::attempts);
         field("incarnation", &R::incarnation);
         field("pauses", &R::pauses);
+        field("saves_when_asked", &R::saves_when_asked);
         field("losses", &R::losses);
         field("attained_gpu_ms", &R::attained_gpu_ms);
         field("settled", &R::settled);

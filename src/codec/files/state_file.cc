@@ -379,6 +379,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     job.last_start = fields.time("last_start");
     job.last_checkpoint = fields.time("last_checkpoint");
     job.last_pause = fields.time("last_pause");
+    job.saves_when_asked = fields.flag("saves_when_asked", false);
     job.stale_since = fields.time("stale_since");
     job.attained = fields.duration("attained");
     job.held = fields.flag("held", false);

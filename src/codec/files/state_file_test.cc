@@ -38,8 +38,9 @@ bool is_equal(const model::Description& a, const model::Description& b) {
         return x.spec == y.spec && x.created == y.created && x.last_start == y.last_start &&
                x.last_checkpoint == y.last_checkpoint && x.attained == y.attained &&
                x.held == y.held && x.parked_since == y.parked_since &&
-               x.last_pause == y.last_pause && x.waiting_since == y.waiting_since &&
-               x.stale_since == y.stale_since && x.frozen_gpu_memory == y.frozen_gpu_memory &&
+               x.saves_when_asked == y.saves_when_asked && x.last_pause == y.last_pause &&
+               x.waiting_since == y.waiting_since && x.stale_since == y.stale_since &&
+               x.frozen_gpu_memory == y.frozen_gpu_memory &&
                std::ranges::equal(x.tasks, y.tasks, is_same_task);
     };
     return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes && a.projects == b.projects &&
@@ -149,7 +150,7 @@ TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
         "projects: [{name: p, preemption_delay: 5m, preempt_min_run: 1m, reclaim_min_run: 1h,\n"
         "  job_order: age, job_tail: 33}]\n"
         "jobs: [{name: j, project: p, min: 2, preemption_delay: 0, stale_grace: never,\n"
-        "        last_pause: 1h, stale_since: 110m, tasks: [{node: n1}]},\n"
+        "        last_pause: 1h, saves_when_asked: true, stale_since: 110m, tasks: [{node: n1}]},\n"
         "       {name: k, project: p, stale_grace: 3m, pause_grace: 2m}]");
     const model::Project& project = state.projects.front();
     CHECK(project.preemption_delay == base::Duration{300'000});

@@ -330,6 +330,7 @@ class StateWriter {
         if (job.last_start) time("last_start", *job.last_start);
         if (job.last_checkpoint) time("last_checkpoint", *job.last_checkpoint);
         if (job.last_pause) time("last_pause", *job.last_pause);
+        if (job.saves_when_asked) json_.key("saves_when_asked").boolean(true);
         if (job.stale_since) time("stale_since", *job.stale_since);
         duration("attained", job.attained);
         if (job.held) json_.key("held").boolean(true);

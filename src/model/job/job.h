@@ -22,7 +22,7 @@ namespace berth::model {
 using base::JobId;
 using base::NodeId;
 
-enum class JobKind {
+enum class JobKind : std::uint8_t {
     Build,      // interactive: not preemptible, never above quota
     Train,      // batch: preemptible, may run above quota
     Inference,  // serving: not preemptible

@@ -71,9 +71,8 @@ std::optional<OrderPrice> order_price(cluster::Cluster& cluster, const model::Po
     PoolView view = view_pool(cluster, policy, now, pool);
     const Answer in_use = answer_for(view, job, cluster.job(last));
     const Job& candidate = cluster.job(in_use.candidate.is_valid() ? in_use.candidate : last);
-    const model::PauseCost cost = pause_cost(candidate, candidate.in_use(), now);
     return OrderPrice{.candidate = candidate.id,
-                      .loses_gpu_ms = cost.unsaved_gpu_ms + cost.restart_gpu_ms,
+                      .loses_gpu_ms = pause_price(candidate, candidate.in_use(), now),
                       .stage = cluster::account_of_order(cluster, candidate.id).stage,
                       .preempted_from = preempted_from(cluster::account_of_order(cluster, job.id),
                                                        cluster::order_rules(cluster, job.project)),

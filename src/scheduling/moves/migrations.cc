@@ -37,10 +37,10 @@ void Migrations::look_at(NodeId node) {
         if (!is_free_to_move) continue;
         Migration migration;
         migration.job = &job;
-        for (const cluster::PlacedTask& task : job.placed) {
-            migration.gpus += task.place.gpus();
-        }
-        migration.cost = pause_cost(job, migration.gpus, view_.now);
+        const MilliGpu gpus = job.in_use();
+        migration.cost = pause_cost(job, gpus, view_.now);
+        migration.expected.price = pause_price(job, gpus, view_.now);
+        if (!job.saves_when_asked) migration.expected.gpus = gpus;
         const TimePoint until = protected_until(view_, job, model::Rule::Preempt, job.project);
         if (view_.policy.priced_moves && until > view_.now) migration.protected_until = until;
         migrations_.push_back(migration);

@@ -20,14 +20,18 @@
 
 namespace berth::scheduling {
 
+// What is expected to be lost by moving.
+struct MigrationCost {
+    std::int64_t price = 0;  // GPU-milliseconds, now
+    MilliGpu gpus{0};  // which lose more with every second
+};
+
 // A running job that could move as a whole, now or when its minimum run is over.
 struct Migration {
     const cluster::Job* job = nullptr;
-    MilliGpu gpus{0};
-    model::PauseCost cost;
+    model::PauseCost cost;  // if it does not save
+    MigrationCost expected;
     std::optional<TimePoint> protected_until;
-
-    std::int64_t price() const { return cost.unsaved_gpu_ms + cost.restart_gpu_ms; }
 };
 
 class Migrations {

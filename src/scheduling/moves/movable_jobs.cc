@@ -63,8 +63,8 @@ void MovableJobs::look_at(const Migration& migration) {
     if (!can_go(*migration.job)) return;
     if (migration.protected_until) {
         refusal_.add(*migration.protected_until);
-    } else if (is_too_dear(view_, job_, migration.price())) {
-        refusal_.add({migration.price(), migration.gpus});
+    } else if (is_too_dear(view_, job_, migration.expected.price)) {
+        refusal_.add(migration.expected);
     } else {
         on_nodes_.push_back(position_of(migration));
     }

@@ -8,15 +8,9 @@
 #include <optional>
 
 #include "base/small_vector.h"
-#include "scheduling/rights/pool_view.h"
+#include "scheduling/moves/migrations.h"
 
 namespace berth::scheduling {
-
-// What a set of jobs loses by moving, and how many GPUs it has.
-struct MigrationCost {
-    std::int64_t price = 0;  // GPU-milliseconds
-    MilliGpu gpus{0};
-};
 
 // Why no job moves.
 struct MoveRefusal {

@@ -163,13 +163,13 @@ class Search {
   private:
     std::int64_t price(const Set& set) const {
         std::int64_t sum = 0;
-        for (const std::size_t movable : set) sum += movable_[movable].price();
+        for (const std::size_t movable : set) sum += movable_[movable].expected.price;
         return sum;
     }
 
     MigrationCost cost_of(const Set& set) const {
         MigrationCost cost{price(set), {}};
-        for (const std::size_t movable : set) cost.gpus += movable_[movable].gpus;
+        for (const std::size_t movable : set) cost.gpus += movable_[movable].expected.gpus;
         return cost;
     }
 
@@ -287,7 +287,7 @@ class Search {
         const auto migrations = movable_.on_node(at);
         Set local(migrations.begin(), migrations.end());
         std::ranges::sort(local, {},
-                          [&](std::size_t i) { return std::pair(movable_[i].price(), i); });
+                          [&](std::size_t i) { return std::pair(movable_[i].expected.price, i); });
         const TaskNeed need(view_, job_.shape, node);
         Set leaving;
         for (const std::size_t movable : local) {
@@ -316,7 +316,7 @@ class Search {
         if (stuck.size() == set.size()) return {};
         Set dearest_first = set;
         std::ranges::sort(dearest_first, std::greater{}, [&](std::size_t movable) {
-            return std::pair(movable_[movable].price(), movable);
+            return std::pair(movable_[movable].expected.price, movable);
         });
         for (const std::size_t movable : dearest_first) {
             Set fewer = set;

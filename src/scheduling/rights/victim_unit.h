@@ -28,17 +28,21 @@ struct VictimUnit : UnitSize {  // as it counts in quotas and shares
     MilliGpu stopped{0};  // GPUs whose unsaved work goes with it
     TimePoint protected_until;  // its job, by its minimum run
     TimePoint last_saved;  // its job
+    TimePoint loses_from;  // its job: later where it saves when it is asked
     std::int64_t restart_gpu_ms = 0;
 
     int gpus_on(NodeId node) const;
     bool is_on(NodeId node) const;
     cluster::VictimKey key() const;  // its job's, before anything was taken of it
-    // What pausing it at that time destroys.
+    // What pausing it at that time destroys, if it does not save.
     model::PauseCost cost_at(TimePoint time) const;
+    // GPU-milliseconds of work that are expected to be lost with it: by these victims are chosen.
+    std::int64_t price_at(TimePoint time) const;
 };
 
-// What pausing so much of the job now destroys.
+// The same, of pausing so much of the job now.
 model::PauseCost pause_cost(const cluster::Job& job, MilliGpu gpus, TimePoint now);
+std::int64_t pause_price(const cluster::Job& job, MilliGpu gpus, TimePoint now);
 
 // What taking some units costs, compared from left to right.
 struct Cost {

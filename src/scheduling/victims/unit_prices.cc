@@ -22,12 +22,11 @@ void UnitPrices::forget(ProjectId project) {
 }
 
 std::int64_t UnitPrices::own_cost(const VictimUnit& unit) const {
-    const model::PauseCost cost = unit.cost_at(view_->now);
-    return cost.unsaved_gpu_ms + cost.restart_gpu_ms;
+    return unit.price_at(view_->now);
 }
 
 std::int64_t UnitPrices::own_cost(const LossKey& next) const {
-    return cluster::unsaved_gpu_ms(next.stopped, next.last_saved, view_->now) + next.restart_gpu_ms;
+    return cluster::unsaved_gpu_ms(next.stopped, next.loses_from, view_->now) + next.restart_gpu_ms;
 }
 
 std::int64_t UnitPrices::lost(const Terms& terms, std::size_t position,

@@ -51,9 +51,19 @@ model::PauseCost VictimUnit::cost_at(TimePoint time) const {
     return {cluster::unsaved_gpu_ms(stopped, last_saved, time), restart_gpu_ms};
 }
 
+std::int64_t VictimUnit::price_at(TimePoint time) const {
+    if (is_started_now) return 0;
+    return cluster::unsaved_gpu_ms(stopped, loses_from, time) + restart_gpu_ms;
+}
+
 model::PauseCost pause_cost(const cluster::Job& job, MilliGpu gpus, TimePoint now) {
     return {cluster::unsaved_gpu_ms(gpus, job.last_saved, now),
             base::gpu_ms(gpus, job.restart_cost)};
+}
+
+std::int64_t pause_price(const cluster::Job& job, MilliGpu gpus, TimePoint now) {
+    return cluster::unsaved_gpu_ms(gpus, job.loses_from(), now) +
+           base::gpu_ms(gpus, job.restart_cost);
 }
 
 void VictimUnits::open(const PoolView& view) {
@@ -133,6 +143,7 @@ VictimUnit VictimUnits::unit_of(const cluster::Job& job, const JobUnits& job_uni
     }
     unit.stopped = cluster::stopped_by(job, job_units.units, number);
     unit.last_saved = job.last_saved;
+    unit.loses_from = job.loses_from();
     unit.restart_gpu_ms = base::gpu_ms(unit.stopped, job.restart_cost);
     return unit;
 }
