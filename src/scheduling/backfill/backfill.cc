@@ -2,6 +2,7 @@
 #include "scheduling/backfill/backfill.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -94,6 +95,12 @@ bool lack_companions_room(const PoolView& view, const Job& job,
         beside.back().gpu_mask = 0;  // which others may use yet
     }
     return add_companions(view, job, View::Coming, beside).has_value();
+}
+
+MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
+    MilliGpu sum{0};
+    for (const TaskPlacement& task : tasks) sum += task.gpus();
+    return sum;
 }
 
 // Started, or promised its GPUs.
@@ -251,16 +258,30 @@ std::vector<model::BackfillReservation> Backfill::still_waiting(
 
 MilliGpu Backfill::kept_gpus() const {
     MilliGpu sum{0};
-    for (const Entry& entry : entries()) {
-        for (const TaskPlacement& task : entry.taken) sum += task.gpus();
-    }
+    for (const Entry& entry : entries()) sum += gpus_of(entry.taken);
     return sum;
 }
 
 bool Backfill::could_open_for(const Job& job) const {
+    const model::TaskRequest& request = view_->cluster.shape(job.shape).request;
+    const int gpus = request.is_whole() ? request.gpus : 1;
     return std::ranges::any_of(entries(), [&](const Entry& entry) {
-        return !entry.taken.empty() && !is_kept_from(entry, job);
+        const bool has_slot = std::ranges::any_of(entry.taken, [&](const TaskPlacement& task) {
+            return gpus <= 1 || idle_or_kept_on(task.node) >= gpus;
+        });
+        return has_slot && !is_kept_from(entry, job);
     });
+}
+
+int Backfill::idle_or_kept_on(NodeId node) const {
+    const auto& whole = view_->cluster.nodes()[node.index()].whole;
+    int gpus = std::popcount(whole[static_cast<std::size_t>(View::Coming)]);
+    for (const Entry& entry : entries()) {
+        for (const TaskPlacement& task : entry.taken) {
+            if (task.node == node) gpus += std::popcount(task.gpu_mask);
+        }
+    }
+    return gpus;
 }
 
 bool Backfill::ends_before(const Job& job, TimePoint time) const {
@@ -324,17 +345,29 @@ bool Backfill::keep_share_from(const Job& job) const {
 Backfill::Opening::Opening(Backfill& backfill, const Job& job) : backfill_(backfill) {
     for (std::size_t i = 0; i < backfill_.count_; ++i) {
         const Entry& entry = backfill_.entries_[i];
-        if (entry.taken.empty() || backfill_.is_kept_from(entry, job)) continue;
-        cluster::Cluster& cluster = backfill_.view_->cluster;
-        for (const TaskPlacement& task : entry.taken) {
-            cluster.give_back(View::Coming, kNoShape, task);
+        if (!entry.taken.empty() && !backfill_.is_kept_from(entry, job)) opened_.push_back(i);
+    }
+}
+
+void Backfill::Opening::open() {
+    if (is_open_) return;
+    is_open_ = true;
+    for (const std::size_t i : opened_) {
+        for (const TaskPlacement& task : backfill_.entries_[i].taken) {
+            backfill_.view_->cluster.give_back(View::Coming, kNoShape, task);
         }
-        opened_.push_back(i);
     }
 }
 
 Backfill::Opening::~Opening() {
+    if (!is_open_) return;
     for (const std::size_t i : opened_) backfill_.keep(backfill_.entries_[i]);
+}
+
+MilliGpu Backfill::Opening::gpus() const {
+    MilliGpu sum{0};
+    for (const std::size_t i : opened_) sum += gpus_of(backfill_.entries_[i].taken);
+    return sum;
 }
 
 std::optional<std::uint64_t> Backfill::Opening::which() const {
@@ -344,16 +377,6 @@ std::optional<std::uint64_t> Backfill::Opening::which() const {
         which |= std::uint64_t{1} << i;
     }
     return which;
-}
-
-Backfill::Opening::Nodes Backfill::Opening::nodes() const {
-    Nodes nodes;
-    for (const std::size_t i : opened_) {
-        for (const TaskPlacement& task : backfill_.entries_[i].reservation.tasks) {
-            nodes.push_back(task.node);
-        }
-    }
-    return nodes;
 }
 
 }  // namespace berth::scheduling

@@ -61,11 +61,12 @@ class Backfill {
         std::vector<model::BackfillReservation> before = {}) const;
     // Whether the job would use up the fair share that a gang of its own project needs.
     bool keep_share_from(const cluster::Job& job) const;
-    // How many GPUs are kept idle now, and whether the job could be given any of them.
+    // How many GPUs are kept idle now, and whether a task of the job could stand on any of them.
     MilliGpu kept_gpus() const;
     bool could_open_for(const cluster::Job& job) const;
 
-    // While it lives, the job can be given what is kept from others and not from it.
+    // What is kept from others and not from the job. Once opened, the job can be given it, until
+    // this ends; nothing else changes meanwhile what is kept.
     class Opening {
       public:
         Opening(Backfill& backfill, const cluster::Job& job);
@@ -73,15 +74,15 @@ class Backfill {
         Opening(const Opening&) = delete;
         Opening& operator=(const Opening&) = delete;
 
-        // What was opened, one bit each; nothing when they are too many for that.
+        void open();
+        MilliGpu gpus() const;
+        // One bit each; nothing when they are too many for that.
         std::optional<std::uint64_t> which() const;
-        // Where something was opened.
-        using Nodes = base::SmallVector<NodeId, 32>;
-        Nodes nodes() const;
 
       private:
         Backfill& backfill_;
         base::SmallVector<std::size_t, 8> opened_;
+        bool is_open_ = false;
     };
 
   private:
@@ -94,6 +95,7 @@ class Backfill {
     void find_longest_waiting();
 
     void keep(Entry& entry) const;
+    int idle_or_kept_on(NodeId node) const;
     bool is_kept_from(const Entry& entry, const cluster::Job& job) const;
     bool comes_before(const cluster::Job& job, const cluster::Job& entry) const;
     bool ends_before(const cluster::Job& job, TimePoint time) const;

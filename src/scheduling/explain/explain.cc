@@ -325,7 +325,8 @@ class Explainer {
         NodeWindows windows;
         Backfill backfill;
         is_asked_later ? backfill.make(view_, windows) : backfill.take_over(view_, plan_.backfill);
-        const Backfill::Opening opening(backfill, job_);
+        Backfill::Opening opening(backfill, job_);
+        opening.open();
         if (!backfill.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle))
             return with(Cause::NotEvaluated);
         verdict_.bound = backfill.kept_gpus();

@@ -50,7 +50,8 @@ Answer answer_for(PoolView& view, const Job& job, const Job& last) {
     NodeWindows windows;
     Backfill backfill;
     backfill.make(view, windows);
-    const Backfill::Opening opening(backfill, job);
+    Backfill::Opening opening(backfill, job);
+    opening.open();
     return by_search(view, beneficiary);
 }
 

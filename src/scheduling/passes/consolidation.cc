@@ -29,14 +29,17 @@ bool Consolidation::could_help(const cluster::JobClassKey& job_class) const {
                                     decision_.backfill(view_).kept_gpus());
 }
 
-Changed Consolidation::serve(const Job& job, bool has_opened) {
-    const bool is_apart = enough_on_separate_nodes(view_, job.shape, job.ask(), View::Coming);
-    if (!is_apart || !may_have(decision_, view_, job)) return {};
+Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
+    const MilliGpu opened = opening.gpus();
+    if (!enough_on_separate_nodes(view_, job.shape, job.ask(), View::Coming, opened)) return {};
+    opening.open();
+    if (!may_have(decision_, view_, job)) return {};
     ++searches_;
     if (is_waste_spent(view_, view_.wasted_gpu_ms)) {
         decision_.wake_at(waste_renewal(decision_.now()));
         return {};
     }
+    const bool has_opened = opened > MilliGpu{0};
     if (has_opened) search_.forget();
     const FoundMoves found = search_.find(job);
     if (has_opened) search_.forget();

@@ -21,8 +21,8 @@ class Consolidation {
     // As far as counts say.
     bool could_help(const cluster::JobClassKey& job_class) const;
     // Moves others and reserves their places for the job. Trusts: could_help() said yes of its job
-    // class. `has_opened`: backfill reservations are open for it alone.
-    Changed serve(const cluster::Job& job, bool has_opened);
+    // class. `opening`: of its backfill reservations.
+    Changed serve(const cluster::Job& job, Backfill::Opening& opening);
     // Says that what any job holds, or what is free, has changed.
     void forget() { search_.forget(); }
 

@@ -59,7 +59,7 @@ bool Preemption::could_help(const PoolView& view, ProjectId project,
 }
 
 Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
-                          const Backfill::Opening& opening) {
+                          Backfill::Opening& opening) {
     const MilliGpu amount = ask_gpus(view, job, job.ask());
     const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
     if (rule == Rule::Reclaim && !may_reclaim(view, job, amount)) return {};
@@ -67,14 +67,15 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
         decision_.wake_at(wait->until);
         return {};
     }
-    Changed changed = pause_victims(view, beneficiary, opening.which());
+    Changed changed = pause_victims(view, beneficiary, opening);
     if (!changed.empty() || rule != Rule::Reclaim) return changed;
+    opening.open();
     changed = drop_reservations(view, beneficiary);
     if (changed.empty()) return {};
     if (reserve_leavings(decision_, view, job)) {
         add(changed, job.project);
     } else {
-        for (const ProjectId project : pause_victims(view, beneficiary, opening.which())) {
+        for (const ProjectId project : pause_victims(view, beneficiary, opening)) {
             add(changed, project);
         }
     }
@@ -82,10 +83,12 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
 }
 
 Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& beneficiary,
-                                  const std::optional<std::uint64_t>& opened) {
+                                  Backfill::Opening& opening) {
     const Job& job = beneficiary.job;
+    const std::optional<std::uint64_t> opened = opening.which();
     const bool has_withdrawn_for = scheduling::has_withdrawn_for(decision_.attempt().known, job.id);
     if (!has_withdrawn_for && opened && refused_.covers(view, beneficiary, *opened)) return {};
+    opening.open();
     const FoundVictims victims = find_victims(view, beneficiary);
     if (victims.protected_until) decision_.wake_at(*victims.protected_until);
     if (victims.units.empty()) {

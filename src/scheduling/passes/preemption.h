@@ -21,9 +21,9 @@ class Preemption {
     // As far as sums say. Guarantees: where it says no, serve() does nothing.
     bool could_help(const PoolView& view, ProjectId project, const cluster::JobClassKey& job_class,
                     model::Rule rule);
-    // Pauses others and reserves their GPUs for the job; its backfill reservations are open.
+    // Pauses others and reserves their GPUs for the job. `opening`: of its backfill reservations.
     Changed serve(const PoolView& view, const cluster::Job& job, model::Rule rule,
-                  const Backfill::Opening& opening);
+                  Backfill::Opening& opening);
     // Says that what any job holds, or what is free, has changed.
     void forget(const PoolView& view);
     // Says that jobs moved, which other searches took for standing where they were.
@@ -31,7 +31,7 @@ class Preemption {
 
   private:
     Changed pause_victims(const PoolView& view, const Beneficiary& beneficiary,
-                          const std::optional<std::uint64_t>& opened);
+                          Backfill::Opening& opening);
     Changed drop_reservations(const PoolView& view, const Beneficiary& beneficiary);
     void note_withdrawals(const PoolView& view, const Beneficiary& beneficiary,
                           const VictimSearch& search, const FoundVictims& found);

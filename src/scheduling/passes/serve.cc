@@ -74,7 +74,8 @@ void Serving::allocate_in(const PoolView& view) {
 }
 
 bool Serving::allocate_to(const PoolView& view, const Job& job) {
-    const Backfill::Opening opening(decision_.backfill(view), job);
+    Backfill::Opening opening(decision_.backfill(view), job);
+    opening.open();
     return scheduling::allocate(decision_, view, job);
 }
 
@@ -141,13 +142,16 @@ Ways Serving::useful(const PoolView& view, ProjectId project, const JobClassKey&
 
 Changed Serving::serve(const PoolView& view, const Job& job, const Ways& ways,
                        Consolidation* moves) {
-    const Backfill::Opening opening(decision_.backfill(view), job);
+    Backfill::Opening opening(decision_.backfill(view), job);
     // What an earlier pause or move of this plan left over, of GPUs, of the CPU beside them or
     // under a limit, costs nothing.
-    if (decision_.frees_gpus() && reserve_leavings(decision_, view, job)) return {job.project};
+    if (decision_.frees_gpus()) {
+        opening.open();
+        if (reserve_leavings(decision_, view, job)) return {job.project};
+    }
     Changed changed;
     if (ways.moves && moves != nullptr) {
-        changed = moves->serve(job, !opening.nodes().empty());
+        changed = moves->serve(job, opening);
         if (!changed.empty()) preemption_.note_moves(view);
     }
     if (changed.empty() && ways.reclaims) {
