@@ -11,6 +11,8 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "fuzz/target.h"
@@ -62,6 +64,17 @@ class ArbiterPlay {
         serve();
     }
 
+    // Ends what the input has begun. Returns whether the arbiter is as it was at first, and serves
+    // the next input as well: to open one takes longer than most inputs.
+    bool end() {
+        for (runtime::Descriptor& socket : connections_) socket.reset();
+        serve();
+        for (const std::string& tenant : tenants_) order("drop " + tenant);
+        tenants_.clear();
+        order("status");
+        return answer_ == "ok" && !has_rotations_;
+    }
+
     void step(std::string_view line) {
         const std::string_view verb = next_part(line, ' ');
         if (verb == "order") return order(line);
@@ -107,8 +120,12 @@ class ArbiterPlay {
         serve();
         char answer[8] = {};
         const ssize_t size = ::recv(owner_.get(), answer, sizeof answer, MSG_DONTWAIT);
-        const std::string_view text(answer, size > 0 ? static_cast<std::size_t>(size) : 0);
-        expect(text.starts_with("ok") || text.starts_with("error: "), "an order is answered");
+        answer_.assign(answer, size > 0 ? static_cast<std::size_t>(size) : 0);
+        expect(answer_.starts_with("ok") || answer_.starts_with("error: "), "an order is answered");
+        if (!answer_.starts_with("ok")) return;
+        const std::string_view verb = next_part(line, ' ');
+        if (verb == "tenant") tenants_.insert(std::string(next_part(line, ' ')));
+        has_rotations_ |= verb == "rotation";
     }
     void add_connection(std::string_view tenant) {
         if (tenant.find_first_of(std::string_view("/\0", 2)) != std::string_view::npos) return;
@@ -140,6 +157,9 @@ class ArbiterPlay {
     vgpu::arbiter::Arbiter arbiter_;
     runtime::Descriptor owner_;
     std::array<runtime::Descriptor, kConnectionsMax> connections_;
+    std::string answer_;  // to the last order, its beginning
+    std::set<std::string> tenants_;  // that were made
+    bool has_rotations_ = false;
 };
 
 // The lowest number that is free: another one than before when a file was left open.
@@ -155,15 +175,20 @@ int next_file(int any) {
 void arbiter(std::string_view input) {
     static const ArbiterFolder folder;
     static const runtime::Descriptor always_readable(::eventfd(1, EFD_CLOEXEC));
-    const int before = next_file(always_readable.get());
-    {
-        ArbiterPlay play(folder.path(), always_readable.get());
-        for (std::size_t steps = 0; !input.empty() && steps < kStepsMax; ++steps)
-            play.step(next_part(input, '\n'));
-        play.step("order status");
+    static std::optional<ArbiterPlay> play;
+    static int closed = 0, opened = 0;  // the next file, without the arbiter and with it
+    if (!play) {
+        closed = next_file(always_readable.get());
+        play.emplace(folder.path(), always_readable.get());
+        opened = next_file(always_readable.get());
     }
+    for (std::size_t steps = 0; !input.empty() && steps < kStepsMax; ++steps)
+        play->step(next_part(input, '\n'));
+    play->step("order status");
+    if (play->end() && next_file(always_readable.get()) == opened) return;
+    play.reset();
     std::filesystem::remove_all(folder.path() + "/tenants");
-    expect(next_file(always_readable.get()) == before, "no file is left open");
+    expect(next_file(always_readable.get()) == closed, "no file is left open");
 }
 
 }  // namespace berth::fuzz
