@@ -128,6 +128,9 @@ class Busy {
         while (!leaving_.empty()) step();
         const int events = std::max(kWarmUpMin, kWarmUpOfNode * run_.nodes);
         for (int i = 0; i < events; ++i) step();
+        // A new belief about many jobs at once has thousands of them leave: while they do, nothing
+        // else happens, and events are cheaper than most.
+        while (!leaving_.empty()) step();
         starts_ = pauses_ = 0;
         asked_ = asking_ = copied_ = 0;
     }

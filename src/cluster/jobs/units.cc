@@ -28,8 +28,8 @@ std::span<const TaskPlacement> Units::operator[](std::size_t unit) const {
     return std::span(tasks).subspan(first, unit < elastic ? each : tasks.size() - first);
 }
 
-Units units_of(const Shape& shape, const Job& job) {
-    Units units;
+void find_units(const Shape& shape, const Job& job, Units& units) {
+    units.tasks.clear();
     for (const PlacedTask& task : job.placed) {
         if (!task.is_releasing) units.tasks.push_back(task.place);
     }
@@ -38,7 +38,6 @@ Units units_of(const Shape& shape, const Job& job) {
     }
     units.each = static_cast<std::size_t>(job.grows_by);
     units.elastic = spare_first(shape, job.core_tasks(), units.tasks) / units.each;
-    return units;
 }
 
 MilliGpu stopped_by(const Job& job, const Units& units, std::size_t unit) {
@@ -73,7 +72,8 @@ LossKey loss_key(const Shape& shape, const Job& job) {
         const bool stops_anyway = job.elastic == model::Elastic::Restart && stops_already(job);
         key.stopped = stops_anyway ? MilliGpu{0} : key.gpus;
     } else {
-        const Units units = units_of(shape, job);
+        Units units;
+        find_units(shape, job, units);
         key.gpus = gpus_of(units[0]);
         key.stopped = stopped_by(job, units, 0);
         key.is_protectable = units.elastic == 0 || job.elastic == model::Elastic::Restart;

@@ -21,7 +21,8 @@ struct Units {
     std::size_t first_of(std::size_t unit) const { return unit * each; }  // position of its first
     std::span<const TaskPlacement> operator[](std::size_t unit) const;
 };
-Units units_of(const Shape& shape, const Job& job);
+// Into `units`, whose memory serves again.
+void find_units(const Shape& shape, const Job& job, Units& units);
 
 // GPUs whose unsaved work goes with this unit, when those before it have gone: a job that is
 // started again with fewer tasks stops as a whole with the first.

@@ -25,10 +25,26 @@ bool may_take(const VictimQuery& query, const NodeWork::JobPart& part) {
            has(query.view.started_now, part.loss.job);
 }
 
+// Whether all that the job has stops with the next of its units.
+bool is_only_unit(const cluster::LossKey& next) {
+    return next.is_protectable && next.stopped == next.gpus;
+}
+
+// How many jobs have to leave, to free so many GPUs? `with`: jobs by how many of them they have.
+int fewest_jobs(std::span<const std::uint16_t> with, int gpus) {
+    int jobs = 0;
+    for (std::size_t has = with.size() - 1; has > 0 && gpus > 0; --has) {
+        const int of_these = std::min<int>(with[has], (gpus - 1) / static_cast<int>(has) + 1);
+        jobs += of_these;
+        gpus -= of_these * static_cast<int>(has);
+    }
+    return jobs;
+}
+
 // The least that a slot on the node may cost, as far as the compute of its GPUs tells; nothing when
 // too few of them could be freed. What a job has on several GPUs is shared out between them: a job
 // that needs only some of them pays for it in full.
-std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
+std::optional<Cost> least_price(const VictimQuery& query, NodeId node) {
     const cluster::Cluster& cluster = query.view.cluster;
     const ShapeId shape = query.beneficiary.job.shape;
     const std::int64_t wanted = cluster.part_on(shape, node).compute.value;
@@ -40,12 +56,16 @@ std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
     std::array<Gpu, model::kGpusPerNodeMax> gpus;
     const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
     std::fill_n(gpus.begin(), count, Gpu{0, 0, std::numeric_limits<std::int64_t>::max()});
-    bool has_work = false;
+    bool has_work = false, stop_alone = true;
+    std::array<std::uint16_t, model::kGpusPerNodeMax + 1> with{};
     for (const NodeWork::JobPart& part : query.work.jobs_on(node)) {
         if (!may_take(query, part)) continue;
         has_work = true;
+        const int gpus_here = std::popcount(part.gpu_mask);
+        ++with[static_cast<std::size_t>(gpus_here)];
+        stop_alone &= is_only_unit(part.loss);
         if (part.gpu_mask == 0) continue;
-        const std::int64_t cost = query.lost(part) / std::popcount(part.gpu_mask);
+        const std::int64_t cost = query.lost(part) / gpus_here;
         for (std::uint64_t mask = part.gpu_mask; mask != 0; mask &= mask - 1) {
             Gpu& gpu = gpus[static_cast<std::size_t>(std::countr_zero(mask))];
             gpu.freed += part.freed.value;
@@ -56,6 +76,7 @@ std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
     if (!has_work) return {};
     std::array<std::int64_t, model::kGpusPerNodeMax> prices;
     std::size_t priced = 0;
+    int missing = query.request().gpus;
     for (std::size_t at = 0; at < count; ++at) {
         const Gpu& gpu = gpus[at];
         const auto left = cluster.compute_left(View::Coming, node, static_cast<int>(at)).value;
@@ -63,26 +84,31 @@ std::optional<std::int64_t> least_price(const VictimQuery& query, NodeId node) {
         // All users leave a whole GPU; for a part of one, one leaves or none.
         const bool is_whole = wanted == base::kWholeGpu.value;
         prices[priced++] = left >= wanted ? 0 : is_whole ? gpu.all : gpu.least;
+        if (left >= wanted) --missing;
     }
     const auto needed = static_cast<std::size_t>(query.request().gpus);
     if (priced < needed) return {};
     const auto cheapest = std::span(prices).first(priced);
     std::ranges::nth_element(cheapest, cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
-    return std::reduce(cheapest.begin(), cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
+    const std::int64_t lost =
+        std::reduce(cheapest.begin(), cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
+    const int jobs = fewest_jobs(std::span(with).first(count + 1), missing);
+    return Cost{lost, stop_alone ? jobs : 0, jobs};
 }
 
 // The least that a slot costs where each of its GPUs is paid to a unit that loses for each of its
-// own as much as this one, or more. `lost`: by this one, the next unit of its job.
-std::int64_t least_of_slot(const VictimQuery& query, const cluster::LossKey& next,
-                           std::int64_t lost) {
+// own as much as this one, or more; where they lose the same, to units that have no more of them.
+// `lost`: by this one, the next unit of its job.
+Cost least_of_slot(const VictimQuery& query, const cluster::LossKey& next, std::int64_t lost) {
     const model::TaskRequest& request = query.request();
-    const bool is_only_unit = next.is_protectable && next.stopped == next.gpus;
-    if (!request.is_whole() || request.gpus < 2 || !is_only_unit) return lost;
+    if (!is_only_unit(next)) return {.lost = lost, .stopped = 0, .touched = 1};
+    if (!request.is_whole() || request.gpus < 2) return {.lost = lost, .stopped = 1, .touched = 1};
     const std::int64_t wanted = request.gpus;
     const std::int64_t whole = base::kWholeGpu.value;
     const std::int64_t gpus =
         std::clamp((next.gpus.value + whole - 1) / whole, std::int64_t{1}, wanted);
-    return lost * wanted / gpus;
+    const int units = static_cast<int>((wanted + gpus - 1) / gpus);
+    return {.lost = lost * wanted / gpus, .stopped = units, .touched = units};
 }
 
 int price_falls(const VictimQuery& query) {
@@ -142,7 +168,7 @@ void CheapestNodes::open(const VictimQuery& query) {
     }
     for (const ProjectId project : query.projects) {
         for (const UnitPrices::Group& group : query.prices.groups(query.terms, project)) {
-            Candidate candidate{0, project, group};
+            Candidate candidate{{}, project, group};
             if (settle(query, candidate)) candidates_.push_back(candidate);
         }
     }
@@ -195,11 +221,6 @@ void CheapestNodes::update_once(const VictimQuery& query, NodeId node) {
     if (versions_[node.index()] == 0) update(query, node);
 }
 
-// A slot that costs something has a victim.
-void CheapestNodes::add(std::int64_t least, NodeId node, std::uint32_t version) {
-    push({{.lost = least, .touched = least > 0 ? 1 : 0}, node, version});
-}
-
 void CheapestNodes::push(const NodePrice& update) {
     heap_.push_back(update);
     std::ranges::push_heap(heap_, std::less{});
@@ -213,7 +234,7 @@ bool CheapestNodes::Candidate::operator<(const Candidate& other) const {
 
 bool CheapestNodes::may_be_beaten() const {
     if (candidates_.empty() || heap_.empty()) return !candidates_.empty();
-    return Cost{.lost = candidates_.front().least, .touched = 1} < heap_.front().cost;
+    return candidates_.front().least < heap_.front().cost;
 }
 
 std::optional<CheapestNodes::NodePrice> CheapestNodes::pop(const VictimQuery& query) {
@@ -229,7 +250,7 @@ std::optional<CheapestNodes::NodePrice> CheapestNodes::pop(const VictimQuery& qu
 
 void CheapestNodes::update(const VictimQuery& query, NodeId node) {
     const std::uint32_t version = ++versions_[node.index()];
-    if (const auto least = least_price(query, node)) add(*least, node, version);
+    if (const auto least = least_price(query, node)) push({*least, node, version});
 }
 
 std::optional<Choice> CheapestNodes::take_cheapest(const VictimQuery& query) {

@@ -45,7 +45,7 @@ class CheapestNodes {
     // Jobs of one group that were not looked at yet, by what a slot that takes the next of them
     // costs at least.
     struct Candidate {
-        std::int64_t least;
+        Cost least;
         ProjectId project;
         UnitPrices::Group left;
 
@@ -62,7 +62,6 @@ class CheapestNodes {
     void look_at(const VictimQuery& query, JobId job);
     void update_unlike_nodes(const VictimQuery& query);
     void update_once(const VictimQuery& query, NodeId node);
-    void add(std::int64_t least, NodeId node, std::uint32_t version);
     void push(const NodePrice& update);
     // Whether a node that was not put up may be cheaper than all that were, or as cheap with fewer
     // jobs that leave.

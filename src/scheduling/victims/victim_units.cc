@@ -90,7 +90,7 @@ VictimUnits::Range VictimUnits::units_of(JobId id) {
     if (!is_seen) return {};
     if (job_units_used_ == job_units_.size()) job_units_.emplace_back();
     JobUnits& job_units = job_units_[job_units_used_++];
-    job_units.units = cluster::units_of(view_->cluster.shape(job.shape), job);
+    cluster::find_units(view_->cluster.shape(job.shape), job, job_units.units);
     job_units.ranks.clear();
     for (const model::TaskPlacement& task : job_units.units.tasks)
         job_units.ranks.push_back(task.task);
