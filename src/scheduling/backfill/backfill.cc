@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "scheduling/order/queue_order.h"
 #include "scheduling/place/companions.h"
 #include "scheduling/rights/minimum_run.h"
 #include "scheduling/rights/quota_gate.h"
@@ -113,6 +114,12 @@ Right right_to(const PoolView& view, ProjectId project, MilliGpu amount) {
     const MilliGpu in_use = view.allocated(project) + amount;
     if (in_use <= view.quota(project)) return Right::Quota;
     return in_use <= view.shares.fair[project.index()] ? Right::FairShare : Right::None;
+}
+
+// Whom rule R2 serves first, as they stand.
+bool is_served_before(const PoolView& view, ProjectId project, ProjectId other) {
+    return is_before(service_key(view, parting(view, project, other), {}),
+                     service_key(view, parting(view, other, project), {}));
 }
 
 // Of those of one project that ranks tell apart; not valid when none waits.
@@ -325,6 +332,7 @@ bool Backfill::comes_before(const Job& job, const Job& entry) const {
     }
     const Right of_reserved = right_to(*view_, entry.project, wanted_by(entry));
     if (right != of_reserved) return right > of_reserved;
+    if (right == Right::None && is_served_before(*view_, job.project, entry.project)) return true;
     return is_older || (!only_grows && stands_for_older(*view_, job, entry));
 }
 

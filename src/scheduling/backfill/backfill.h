@@ -19,7 +19,8 @@
 //   who may       use the idle ones meanwhile: jobs as large or larger, in their turn; jobs that by
 //                 their declared time end before the gang starts; jobs with a stronger right: a
 //                 project within its quota where the gang's project is not, likewise within its
-//                 fair share, older ones; in the gang's own project those of higher priority, those
+//                 fair share, where neither is the one that R2 serves first (queue_order.h), and
+//                 older ones; in the gang's own project those of higher priority, those
 //                 within the fair share if the gang is larger than it, and, where ranks tell jobs
 //                 apart, all preemptible ones
 //   fair share    later jobs of the gang's project leave as much of the fair share as the gang
