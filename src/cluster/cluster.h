@@ -112,9 +112,9 @@ class Cluster {
     void remove_job(JobId id);  // with all that it holds
     void set_request(JobId id, const model::TaskRequest& request);  // what it has changes too
     void set_size(JobId id, int tasks_min, int tasks_max);  // its tasks have the ranks from 0
-    void set_may_run(JobId id, bool may_run), set_parked(JobId id, bool is_parked);
+    void set_may_run(JobId id, bool may_run, bool is_parked = false);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
-    void set_saved(JobId id, TimePoint time), set_saves_when_asked(JobId id, bool saves);
+    void set_saved(JobId id, TimePoint time, bool when_asked);  // as when it left last
     void set_waiting(JobId id, TimePoint since), set_paused(JobId id, TimePoint time);
     void set_attained(JobId id, const Attained& attained, Rank rank);  // ranks.h only
     void keep_losses(const MinimumRuns& runs, TimePoint now);  // at other times they tell less

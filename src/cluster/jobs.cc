@@ -359,13 +359,11 @@ void Cluster::remove_job(JobId id) {
     settle_others();
 }
 
-void Cluster::set_may_run(JobId id, bool may_run) {
-    change(id, [&](Job& job) { job.may_run = may_run; });
-}
-
-void Cluster::set_parked(JobId id, bool is_parked) {
-    BERTH_CHECK(open_trials_ == 0, "no job is parked inside a trial");
-    mutable_job(id).is_parked = is_parked;
+void Cluster::set_may_run(JobId id, bool may_run, bool is_parked) {
+    change(id, [&](Job& job) {
+        job.may_run = may_run;
+        job.is_parked = is_parked;
+    });
 }
 
 void Cluster::set_started(JobId id, TimePoint time) {
@@ -374,23 +372,16 @@ void Cluster::set_started(JobId id, TimePoint time) {
         job.fresh_tasks = 0;
     };
     // Whether it has fresh tasks matters to what a job asks that grows by restarts, to no other.
-    if (job(id).elastic == model::Elastic::Restart) {
-        change(id, start);
-    } else {
-        change_loss(id, start);
-    }
+    job(id).elastic == model::Elastic::Restart ? change(id, start) : change_loss(id, start);
     for (const PlacedTask& task : job(id).placed) touch(task.place.node);
     settle_rank(*this, id);
 }
 
-void Cluster::set_saved(JobId id, TimePoint time) {
-    change_loss(id, [&](Job& job) { job.last_saved = time; });
-    for (const PlacedTask& task : job(id).placed) note_work(task.place.node);
-}
-
-void Cluster::set_saves_when_asked(JobId id, bool saves) {
-    if (job(id).saves_when_asked == saves) return;
-    change_loss(id, [&](Job& job) { job.saves_when_asked = saves; });
+void Cluster::set_saved(JobId id, TimePoint time, bool when_asked) {
+    change_loss(id, [&](Job& job) {
+        job.last_saved = time;
+        job.saves_when_asked = when_asked;
+    });
     for (const PlacedTask& task : job(id).placed) note_work(task.place.node);
 }
 

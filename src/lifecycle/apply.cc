@@ -203,8 +203,7 @@ class Fold {
     void operator()(const model::JobPaused& paused) {
         JobRecord& record = settle(paused.job);
         if (paused.saved) record.losses = losses_in_a_row(record, event_.time);
-        record.frozen.clear();
-        if (paused.frozen) record.frozen = record.tasks;
+        record.frozen = paused.frozen ? record.tasks : std::vector<TaskPlacement>{};
         free_releasing(record, paused.saved);
         if (record.last_pause) {
             record.last_pause->frozen = paused.frozen;
@@ -239,7 +238,7 @@ class Fold {
         JobRecord& record = settle(saved.job);
         record.last_checkpoint = event_.time;
         record.losses = 0;
-        state_.cluster.set_saved(saved.job, event_.time);
+        state_.cluster.set_saved(saved.job, event_.time, record.saves_when_asked);
     }
 
     void operator()(const model::CancelRequested& cancel) {
@@ -402,12 +401,11 @@ class Fold {
 
     // The tasks that were asked to leave are gone.
     void free_releasing(JobRecord& record, bool saved) {
-        if (saved && !record.releasing.empty()) refund_waste(record);
         if (record.last_pause && !record.releasing.empty()) {
+            if (saved) refund_waste(record);
             record.last_pause->stopped = event_.time;
             record.last_pause->saved = saved;
-            record.saves_when_asked = saved;
-            state_.cluster.set_saves_when_asked(record.id, saved);
+            set_saves_when_asked(state_, record, saved);
         }
         state_.cluster.vacate(record.id, record.releasing);
         count_use(record, record.tasks, -1);
@@ -515,8 +513,12 @@ bool may_be_parked(const JobRecord& record, model::Duration idle) {
 void leave_or_join_line(State& state, const JobRecord& record) {
     const bool is_stopped = record.held || record.state == JobState::Cancelling;
     const bool is_parked = record.parked_since.has_value();
-    state.cluster.set_may_run(record.id, !is_stopped && !is_parked);
-    state.cluster.set_parked(record.id, !is_stopped && is_parked);
+    state.cluster.set_may_run(record.id, !is_stopped && !is_parked, !is_stopped && is_parked);
+}
+
+void set_saves_when_asked(State& state, JobRecord& record, bool saves) {
+    record.saves_when_asked = saves;
+    state.cluster.set_saved(record.id, state.cluster.job(record.id).last_saved, saves);
 }
 
 void stay_where_frozen(State& state, const JobRecord& record) {

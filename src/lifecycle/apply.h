@@ -74,6 +74,9 @@ bool may_be_parked(const model::JobRecord& record, model::Duration idle);
 // Tells the cluster whether the job may run: not when a user paused it, it is parked or cancelled.
 void leave_or_join_line(State& state, const model::JobRecord& record);
 
+// Keeps whether it saves when it is asked to leave.
+void set_saves_when_asked(State& state, model::JobRecord& record, bool saves);
+
 // Tells the cluster of the node to which its processes bind a job that is frozen, and of the host
 // memory that they and what was on the GPUs take there.
 void stay_where_frozen(State& state, const model::JobRecord& record);

@@ -214,9 +214,8 @@ class Describer {
     Status finish_job(model::JobId id, const JobDescription& job) {
         std::vector<int> releasing;
         for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-            if (job.tasks[i].state == TaskState::Releasing) {
+            if (job.tasks[i].state == TaskState::Releasing)
                 releasing.push_back(static_cast<int>(i));
-            }
         }
         const bool runs = state_.jobs.at(id).state == model::JobState::Running;
         if (job.last_checkpoint && runs) {
@@ -242,8 +241,7 @@ class Describer {
             known.last_pause->stopped = *job.last_pause;
             state_.cluster.set_paused(id, *job.last_pause);
         }
-        known.saves_when_asked = job.saves_when_asked;
-        state_.cluster.set_saves_when_asked(id, job.saves_when_asked);
+        set_saves_when_asked(state_, known, job.saves_when_asked);
         if (job.stale_since && known.stale_since) {
             known.stale_since = job.stale_since;
             state_.cluster.history().stale[id] = {*job.stale_since, job.spec.stale_grace};

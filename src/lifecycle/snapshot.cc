@@ -100,9 +100,9 @@ void restore_job(State& state, const model::JobRecord& record) {
     }
     if (!started.empty()) cluster.place(record.id, pool(), started);
     if (record.last_start) cluster.set_started(record.id, *record.last_start);
-    if (record.last_checkpoint) cluster.set_saved(record.id, *record.last_checkpoint);
+    cluster.set_saved(record.id, record.last_checkpoint.value_or(cluster.job(record.id).last_saved),
+                      record.saves_when_asked);
     if (!fresh.empty()) cluster.place(record.id, pool(), fresh);
-    cluster.set_saves_when_asked(record.id, record.saves_when_asked);
     if (record.last_pause) cluster.set_paused(record.id, record.last_pause->time);
     if (record.stale_since) {
         cluster.history().stale[record.id] = {*record.stale_since, record.spec.stale_grace};

@@ -215,8 +215,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "submit") {
         BERTH_TRY(line, read_job(command));
         const model::JobId id{state_.last_job.value + 1};
-        BERTH_TRY_VOID(happen(model::JobSubmitted{id, line.spec, {}, {}}));
-        return Lines{};
+        return happen(model::JobSubmitted{id, line.spec, {}, {}}).map(nothing_to_tell);
     }
     if (verb == "quota") {
         const auto id = state_.cluster.find_project(name);

@@ -285,8 +285,7 @@ class Audit {
         const model::Duration unsaved =
             last->saves_when_asked ? model::Duration{0} : now - last->last_saved;
         expect("loss", shown.price->loses_gpu_ms,
-               gpu_ms(held_milli(*last), unsaved) +
-                   gpu_ms(held_milli(*last), last->restart_cost));
+               gpu_ms(held_milli(*last), unsaved) + gpu_ms(held_milli(*last), last->restart_cost));
         expect("stage of the candidate", shown.price->stage, stage_of(state_, ledger_, *last));
         expect("behind", shown.price->is_behind, order_of_running(job) < order_of_running(*last));
         expect("lower priority", shown.price->is_of_lower_priority, last->priority < job.priority);

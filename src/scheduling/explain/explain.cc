@@ -312,9 +312,8 @@ class Explainer {
         if (!denial) return false;
         verdict_.asks = counted_;
         add(verdict_, view_, *denial);
-        if (denial->cause != Cause::SetAsideForFixedQuotas) {
+        if (denial->cause != Cause::SetAsideForFixedQuotas)
             add_holders(denial->at, is_of_not_preemptible(denial->cause));
-        }
         return true;
     }
 

@@ -63,7 +63,6 @@ void apply(Cluster& cluster, const Suggestion& suggestion, const Job& job,
     switch (suggestion.kind) {
         case SuggestionKind::Resume:
             cluster.set_waiting(job.id, now);
-            cluster.set_parked(job.id, false);
             return cluster.set_may_run(job.id, true);
         case SuggestionKind::NodeBack: {
             model::Node node = cluster.description(cluster.find_node(suggestion.name));

@@ -18,9 +18,9 @@ inline auto verdict_class_of(const cluster::Cluster& cluster, const cluster::Job
                              TimePoint now) {
     const auto& [id, created, project, shape, priority, rank, tasks_min, tasks_max, grows_by,
                  active, lacking, companions, lacking_companions, preemptible, may_run, is_parked,
-                 elastic, fresh_tasks, kind, saves_when_asked, pool, pinned, placed, reservation, waiting_since,
-                 last_start, last_saved, restart_cost, expected_runtime, min_run, attained,
-                 last_pause, preemption_delay, pause_grace] = job;
+                 elastic, fresh_tasks, kind, saves_when_asked, pool, pinned, placed, reservation,
+                 waiting_since, last_start, last_saved, restart_cost, expected_runtime, min_run,
+                 attained, last_pause, preemption_delay, pause_grace] = job;
     const std::optional<TimePoint> delayed = delayed_until(cluster, job, now);
     const bool has_run = last_start != TimePoint{};
     return std::tuple(project, shape, kind, priority, rank, tasks_min, tasks_max, lacking,

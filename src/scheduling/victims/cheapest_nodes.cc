@@ -30,7 +30,7 @@ bool is_only_unit(const cluster::LossKey& next) {
     return next.is_protectable && next.stopped == next.gpus;
 }
 
-// How many jobs have to leave, to free so many GPUs? `with`: jobs by how many of them they have.
+// How many jobs have to leave, to free this number of GPUs? `with`: jobs by how many they have.
 int fewest_jobs(std::span<const std::uint16_t> with, int gpus) {
     int jobs = 0;
     for (std::size_t has = with.size() - 1; has > 0 && gpus > 0; --has) {
@@ -56,7 +56,8 @@ std::optional<Cost> least_price(const VictimQuery& query, NodeId node) {
     std::array<Gpu, model::kGpusPerNodeMax> gpus;
     const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
     std::fill_n(gpus.begin(), count, Gpu{0, 0, std::numeric_limits<std::int64_t>::max()});
-    bool has_work = false, stop_alone = true;
+    bool has_work = false;
+    bool stop_alone = true;
     std::array<std::uint16_t, model::kGpusPerNodeMax + 1> with{};
     for (const NodeWork::JobPart& part : query.work.jobs_on(node)) {
         if (!may_take(query, part)) continue;
