@@ -6,6 +6,9 @@ Each is guaranteed the GPUs that its demand fills on average, in whole nodes of 
 same with fixed quotas, each project alone on its GPUs. Every pause takes all of its grace. Without
 quotas: one project that owns the same nodes, and orders that know no projects. The trace is not
 part of this repository; BERTH_TRACES names its folder.
+
+What decides between two jobs is often a matter of milliseconds. `--shifts 8` hands in every job up
+to two seconds later, by eight different dice, and says how far that moves the average.
 """
 import argparse
 import collections
@@ -15,6 +18,8 @@ import gzip
 import json
 import math
 import pathlib
+import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -61,6 +66,21 @@ def only(trace, projects, file):
     return file
 
 
+def shifted(trace, dice, file):
+    """The same, each job submitted up to two seconds later."""
+    with trace.open() as before, file.open("w", newline="") as after:
+        reader = csv.DictReader(before)
+        writer = csv.DictWriter(after, reader.fieldnames)
+        writer.writeheader()
+        for job in reader:
+            if job["timestamp"]:
+                later = datetime.timedelta(seconds=dice.randrange(3))
+                at = datetime.datetime.fromisoformat(job["timestamp"]) + later
+                job["timestamp"] = at.isoformat(sep=" ")
+            writer.writerow(job)
+    return file
+
+
 def print_projects(run):
     print("  " + ", ".join(f"{one['name']} {one['avg_jct_s'] / 3600:,.1f} h"
                            for one in run["projects"]), flush=True)
@@ -82,6 +102,8 @@ def main():
                         metavar="POLICY")
     parser.add_argument("--projects", default="", metavar="A,B,...", help="only these, of all 15")
     parser.add_argument("--placement", default="nodes")
+    parser.add_argument("--shifts", type=int, default=0, metavar="N",
+                        help="with --projects: how far the average moves by chance")
     parser.add_argument("--orders", default="fjf,srsf", help="of those without quotas")
     options = parser.parse_args()
     trace = traces_folder() / "philly/philly.csv.gz"
@@ -103,6 +125,16 @@ def main():
                     print(row(f"{name}, `{run['policy']}`", run), flush=True)
                     if projects:
                         print_projects(run)
+        if projects and options.shifts:
+            hours = []
+            for seed in range(options.shifts):
+                moved = shifted(trace, random.Random(seed), pathlib.Path(folder) / "shifted.csv")
+                [run] = simulate(moved, "--quotas", file, "--save-time", "60s", "--policy",
+                                 options.policies[0], *rules)
+                hours.append(run["avg_jct_s"] / 3600)
+            print(f"  shifted {len(hours)} times: {statistics.mean(hours):.1f} h on average, "
+                  f"{min(hours):.1f} to {max(hours):.1f} h", flush=True)
+            return
         machines = ["--nodes", f"{sum(nodes.values())}x{GPUS_PER_NODE}"]
         for run in simulate(trace, *machines, "--policy", options.policies[0], "--reference",
                             options.orders, *rules):
