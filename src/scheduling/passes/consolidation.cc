@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/passes/consolidation.h"
 
+#include <algorithm>
+
 #include "scheduling/passes/allocate.h"
+#include "scheduling/place/companions.h"
 #include "scheduling/place/place.h"
 #include "scheduling/rights/waste_budget.h"
 
@@ -33,7 +36,7 @@ Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
     const MilliGpu opened = opening.gpus();
     if (!enough_on_separate_nodes(view_, job.shape, job.ask(), View::Coming, opened)) return {};
     opening.open();
-    if (!may_have(decision_, view_, job)) return {};
+    if (!may_have(decision_, view_, job) || is_refused(job, opening)) return {};
     ++searches_;
     if (is_waste_spent(view_, view_.wasted_gpu_ms)) {
         decision_.wake_at(waste_renewal(decision_.now()));
@@ -44,7 +47,10 @@ Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
     const FoundMoves found = search_.find(job);
     if (has_opened) search_.forget();
     if (found.worth_at) decision_.wake_at(*found.worth_at);
-    if (found.moves.empty()) return {};
+    if (found.moves.empty()) {
+        refuse(job, opening);
+        return {};
+    }
     decision_.move(found.moves, view_.pool);
     decision_.reserve(job.id, view_.pool, model::Rule::Consolidate, found.places);
     Changed changed{job.project};
@@ -52,6 +58,21 @@ Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
         changed.push_back(view_.cluster.job(move.job).project);
     }
     return changed;
+}
+
+bool Consolidation::is_refused(const Job& job, const Backfill::Opening& opening) const {
+    const auto opened = opening.which();
+    if (!opened || !job.placed.empty() || lacks_companions(job)) return false;
+    return std::ranges::any_of(refused_, [&](const Refused& known) {
+        return known.shape == job.shape && known.tasks == job.ask() && known.opened == *opened &&
+               known.waiting_since <= job.waiting_since;
+    });
+}
+
+void Consolidation::refuse(const Job& job, const Backfill::Opening& opening) {
+    const auto opened = opening.which();
+    if (!opened || !job.placed.empty() || lacks_companions(job)) return;
+    refused_.push_back({job.shape, job.ask(), *opened, job.waiting_since});
 }
 
 }  // namespace berth::scheduling

@@ -24,13 +24,28 @@ class Consolidation {
     // class. `opening`: of its backfill reservations.
     Changed serve(const cluster::Job& job, Backfill::Opening& opening);
     // Says that what any job holds, or what is free, has changed.
-    void forget() { search_.forget(); }
+    void forget() {
+        search_.forget();
+        refused_.clear();
+    }
 
   private:
+    // For whom no moves were found: one that asks the same and has waited no longer, so that moves
+    // for it may cost no more, finds none either.
+    struct Refused {
+        ShapeId shape;
+        int tasks;
+        std::uint64_t opened;  // backfill reservations, one bit each
+        TimePoint waiting_since;
+    };
+    bool is_refused(const cluster::Job& job, const Backfill::Opening& opening) const;
+    void refuse(const cluster::Job& job, const Backfill::Opening& opening);
+
     Decision& decision_;
     const PoolView& view_;
     int& searches_;
     MoveSearch search_;
+    base::SmallVector<Refused, 16> refused_;
 };
 
 }  // namespace berth::scheduling

@@ -17,19 +17,16 @@ namespace {
 class Walk {
   public:
     explicit Walk(const VictimQuery& query) : query_(query) {
-        // Where no bound is in the way, what leaves other nodes than these is of no use.
-        const bool is_open =
-            !quota_gate(query.view, query.beneficiary.job, query.beneficiary.amount) &&
-            query.holds_no_more();
-        if (query.nodes && is_open) nodes_.emplace(query.nodes->begin(), query.nodes->end());
+        if (query.nodes) nodes_.emplace(query.nodes->begin(), query.nodes->end());
         if (nodes_) std::ranges::sort(*nodes_);
-        for (const ProjectId project : query.projects) {
-            const auto& victims = query.view.claim(project).victims;
-            if (victims.empty()) continue;
-            at_.push_back({project, victims.front(), {}});
-            settle(at_.back());
-        }
-        std::ranges::sort(at_, {}, &At::project);
+        start();
+    }
+
+    // Room can be found on some nodes only: at first it goes through those that have work there.
+    bool is_narrow() const { return nodes_.has_value(); }
+    void widen() {
+        nodes_.reset();
+        start();
     }
 
     bool has_units(ProjectId project) const {
@@ -54,6 +51,17 @@ class Walk {
         cluster::VictimKey key;  // empty until a victim is left
         std::optional<std::size_t> next;
     };
+
+    void start() {
+        at_.clear();
+        for (const ProjectId project : query_.projects) {
+            const auto& victims = query_.view.claim(project).victims;
+            if (victims.empty()) continue;
+            at_.push_back({project, victims.front(), {}});
+            settle(at_.back());
+        }
+        std::ranges::sort(at_, {}, &At::project);
+    }
 
     void settle(At& at) const {
         at.next.reset();
@@ -157,13 +165,19 @@ std::optional<Chosen> choose_in_order(const VictimQuery& query) {
     {
         const cluster::Trial trial(view.cluster);
         Walk walk(query);
-        for (ProjectId from = worst_project(view, walk); from.is_valid() && !places;
-             from = worst_project(view, walk)) {
-            const std::size_t unit = walk.take_next(from);
-            walked.push_back(unit);
-            if (quota_gate(view, beneficiary.job, beneficiary.amount)) continue;
-            if (!query.holds_no_more()) continue;
+        const auto is_within_bounds = [&] {
+            return !quota_gate(view, beneficiary.job, beneficiary.amount) && query.holds_no_more();
+        };
+        while (!places) {
+            const ProjectId from = worst_project(view, walk);
+            if (!from.is_valid()) break;
+            walked.push_back(walk.take_next(from));
+            const bool may_start = is_within_bounds();
+            if (!may_start && !walk.is_narrow()) continue;
             places = place(view, beneficiary.job, beneficiary.tasks, View::Coming);
+            if (may_start || !places) continue;
+            places.reset();
+            walk.widen();  // work on any node brings its project below what it may hold
         }
     }
     if (places) return keep_places(query, walked, *places, StartTest::SetAside::Kept);
