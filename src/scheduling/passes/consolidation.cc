@@ -12,6 +12,16 @@ namespace berth::scheduling {
 
 using cluster::Job;
 
+namespace {
+
+// What it asks is all that moves are looked for: it runs nowhere, is bound to no node and lacks no
+// companions.
+bool is_like_others(const Job& job) {
+    return job.placed.empty() && !job.pinned.node.is_valid() && !lacks_companions(job);
+}
+
+}  // namespace
+
 Consolidation::Consolidation(Decision& decision, const PoolView& view, int& searches)
     : decision_(decision),
       view_(view),
@@ -62,7 +72,7 @@ Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
 
 bool Consolidation::is_refused(const Job& job, const Backfill::Opening& opening) const {
     const auto opened = opening.which();
-    if (!opened || !job.placed.empty() || lacks_companions(job)) return false;
+    if (!opened || !is_like_others(job)) return false;
     return std::ranges::any_of(refused_, [&](const Refused& known) {
         return known.shape == job.shape && known.tasks == job.ask() && known.opened == *opened &&
                known.waiting_since <= job.waiting_since;
@@ -71,7 +81,7 @@ bool Consolidation::is_refused(const Job& job, const Backfill::Opening& opening)
 
 void Consolidation::refuse(const Job& job, const Backfill::Opening& opening) {
     const auto opened = opening.which();
-    if (!opened || !job.placed.empty() || lacks_companions(job)) return;
+    if (!opened || !is_like_others(job)) return;
     refused_.push_back({job.shape, job.ask(), *opened, job.waiting_since});
 }
 
