@@ -7,7 +7,8 @@
 // first decision sets off, quotas that are claimed, is over before anything is measured.
 //
 // Two mixes of jobs: `steady-state` asks for GPUs as the jobs of the Philly trace do,
-// `steady-state-gangs` has twenty shapes and many more gangs, up to 128 GPUs.
+// `steady-state-gangs` has twenty shapes and many more gangs, up to 128 GPUs. `steady-state-backlog`
+// is the first with a hundred jobs for each node, nine in ten of which wait.
 #include <span>
 
 #include "base/rng.h"
@@ -108,7 +109,7 @@ class Checksum {
 
 class Busy {
   public:
-    Busy(Run& run, std::span<const JobShape> shapes)
+    Busy(Run& run, std::span<const JobShape> shapes, int jobs_of_node = 10)
         : run_(run), shapes_(shapes), world_(run.nodes) {
         const std::int64_t capacity = std::int64_t{run.nodes} * kGpusPerNode;
         for (int i = 0; i < kDepartments; ++i) world_.add_project(department(i), capacity / 10);
@@ -116,7 +117,7 @@ class Busy {
             world_.add_project(project(i), capacity / kProjects, department(i % kDepartments));
         }
         for (const JobShape& shape : shapes_) weights_ += shape.weight;
-        for (int i = 0; i < run.nodes * 10; ++i) arrive(dice_.between(0, kNowMs / 2));
+        for (int i = 0; i < run.nodes * jobs_of_node; ++i) arrive(dice_.between(0, kNowMs / 2));
         now_ms_ = kNowMs / 2;
         decide();
         // Those who run have done so for a while: minimum runs are over, work is unsaved.
@@ -265,6 +266,7 @@ class Busy {
 
 void add_steady_state(std::map<std::string, Scenario>& scenarios) {
     scenarios["steady-state"] = [](Run& run) { Busy(run, kPhilly).measure(true); };
+    scenarios["steady-state-backlog"] = [](Run& run) { Busy(run, kPhilly, 100).measure(false); };
     scenarios["steady-state-gangs"] = [](Run& run) { Busy(run, kGangs).measure(false); };
 }
 

@@ -116,6 +116,15 @@ Right right_to(const PoolView& view, ProjectId project, MilliGpu amount) {
     return in_use <= view.shares.fair[project.index()] ? Right::FairShare : Right::None;
 }
 
+// On one node, of what nobody uses or keeps.
+int most_idle(const PoolView& view) {
+    const auto& pool = view.cluster.pool(view.pool);
+    const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
+    int gpus = pool.gpus_per_node_max;
+    while (gpus > 0 && free.nodes_with(gpus).size() == 0) --gpus;
+    return gpus;
+}
+
 // Whom rule R2 serves first, as they stand.
 bool is_served_before(const PoolView& view, ProjectId project, ProjectId other) {
     return is_before(service_key(view, parting(view, project, other), {}),
@@ -191,6 +200,7 @@ Backfill::Entry& Backfill::add() {
 void Backfill::make(const PoolView& view, NodeWindows& windows) {
     view_ = &view;
     count_ = 0;
+    most_kept_ = 0;
     next_change_ = {};
     if (view.policy.backfill_max == 0) return;
     where_.open(view, windows);
@@ -226,6 +236,7 @@ void Backfill::keep_again(const PoolView& view) {
 void Backfill::take_over(const PoolView& view, std::span<const model::BackfillReservation> made) {
     view_ = &view;
     count_ = 0;
+    most_kept_ = 0;
     for (const model::BackfillReservation& reservation : made) {
         if (view.cluster.nodes()[reservation.tasks.front().node.index()].pool != view.pool)
             continue;
@@ -236,7 +247,7 @@ void Backfill::take_over(const PoolView& view, std::span<const model::BackfillRe
 }
 
 // Takes the unused ones of the reserved GPUs.
-void Backfill::keep(Entry& entry) const {
+void Backfill::keep(Entry& entry) {
     entry.taken.clear();
     const Job& job = view_->cluster.job(entry.reservation.job);
     if (is_served(job)) return;
@@ -247,6 +258,8 @@ void Backfill::keep(Entry& entry) const {
         view_->cluster.take(View::Coming, kNoShape, task);
         entry.taken.push_back(task);
     }
+    for (const TaskPlacement& task : entry.taken)
+        most_kept_ = std::max(most_kept_, kept_on(task.node));
 }
 
 std::vector<model::BackfillReservation> Backfill::still_waiting(
@@ -272,6 +285,7 @@ MilliGpu Backfill::kept_gpus() const {
 bool Backfill::could_open_for(const Job& job) const {
     const model::TaskRequest& request = view_->cluster.shape(job.shape).request;
     const int gpus = request.is_whole() ? request.gpus : 1;
+    if (gpus > most_kept_ + most_idle(*view_)) return false;
     return std::ranges::any_of(entries(), [&](const Entry& entry) {
         const bool has_slot = std::ranges::any_of(entry.taken, [&](const TaskPlacement& task) {
             return gpus <= 1 || idle_or_kept_on(task.node) >= gpus;
@@ -282,7 +296,11 @@ bool Backfill::could_open_for(const Job& job) const {
 
 int Backfill::idle_or_kept_on(NodeId node) const {
     const auto& whole = view_->cluster.nodes()[node.index()].whole;
-    int gpus = std::popcount(whole[static_cast<std::size_t>(View::Coming)]);
+    return std::popcount(whole[static_cast<std::size_t>(View::Coming)]) + kept_on(node);
+}
+
+int Backfill::kept_on(NodeId node) const {
+    int gpus = 0;
     for (const Entry& entry : entries()) {
         for (const TaskPlacement& task : entry.taken) {
             if (task.node == node) gpus += std::popcount(task.gpu_mask);

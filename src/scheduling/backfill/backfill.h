@@ -95,8 +95,9 @@ class Backfill {
     Entry& add();
     void find_longest_waiting();
 
-    void keep(Entry& entry) const;
+    void keep(Entry& entry);
     int idle_or_kept_on(NodeId node) const;
+    int kept_on(NodeId node) const;
     bool is_kept_from(const Entry& entry, const cluster::Job& job) const;
     bool comes_before(const cluster::Job& job, const cluster::Job& entry) const;
     bool ends_before(const cluster::Job& job, TimePoint time) const;
@@ -108,6 +109,7 @@ class Backfill {
     std::vector<const cluster::Job*> waiting_;  // gangs that may reserve, the oldest first
     std::vector<Entry> entries_;  // those in use, then those whose memory is kept
     std::size_t count_ = 0;  // in use
+    int most_kept_ = 0;  // no node has more of what is kept
     std::optional<TimePoint> next_change_;
 };
 
