@@ -7,8 +7,8 @@
 // first decision sets off, quotas that are claimed, is over before anything is measured.
 //
 // Two mixes of jobs: `steady-state` asks for GPUs as the jobs of the Philly trace do,
-// `steady-state-gangs` has twenty shapes and many more gangs, up to 128 GPUs. `steady-state-backlog`
-// is the first with a hundred jobs for each node, nine in ten of which wait.
+// `steady-state-gangs` has twenty shapes and many more gangs, up to 128 GPUs.
+// `steady-state-backlog` is the first with a hundred jobs for each node, nine in ten of which wait.
 #include <span>
 
 #include "base/rng.h"

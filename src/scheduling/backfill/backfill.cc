@@ -116,7 +116,12 @@ Right right_to(const PoolView& view, ProjectId project, MilliGpu amount) {
     return in_use <= view.shares.fair[project.index()] ? Right::FairShare : Right::None;
 }
 
-// On one node, of what nobody uses or keeps.
+// GPUs that are neither in use nor kept: of one node, and the most that any has.
+int idle_on(const PoolView& view, NodeId node) {
+    const auto& whole = view.cluster.nodes()[node.index()].whole;
+    return std::popcount(whole[static_cast<std::size_t>(View::Coming)]);
+}
+
 int most_idle(const PoolView& view) {
     const auto& pool = view.cluster.pool(view.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
@@ -288,15 +293,10 @@ bool Backfill::could_open_for(const Job& job) const {
     if (gpus > most_kept_ + most_idle(*view_)) return false;
     return std::ranges::any_of(entries(), [&](const Entry& entry) {
         const bool has_slot = std::ranges::any_of(entry.taken, [&](const TaskPlacement& task) {
-            return gpus <= 1 || idle_or_kept_on(task.node) >= gpus;
+            return gpus <= 1 || idle_on(*view_, task.node) + kept_on(task.node) >= gpus;
         });
         return has_slot && !is_kept_from(entry, job);
     });
-}
-
-int Backfill::idle_or_kept_on(NodeId node) const {
-    const auto& whole = view_->cluster.nodes()[node.index()].whole;
-    return std::popcount(whole[static_cast<std::size_t>(View::Coming)]) + kept_on(node);
 }
 
 int Backfill::kept_on(NodeId node) const {

@@ -96,7 +96,6 @@ class Backfill {
     void find_longest_waiting();
 
     void keep(Entry& entry);
-    int idle_or_kept_on(NodeId node) const;
     int kept_on(NodeId node) const;
     bool is_kept_from(const Entry& entry, const cluster::Job& job) const;
     bool comes_before(const cluster::Job& job, const cluster::Job& entry) const;
