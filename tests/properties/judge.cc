@@ -471,11 +471,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
             if (is_core) next = running.rbegin();
             if ((is_core || stops_all) && keeps_core) break;
             std::int64_t held = 0;
-            JudgedPiece piece{.job = id,
-                              .project = job.project,
-                              .priority_key = job.priority_key(),
-                              .tasks = {},
-                              .is_core = is_core};
+            JudgedPiece piece{id, job.project, job.priority_key(), {}, 0, 0, 0, is_core};
             const std::size_t taken = group_of(groups, next->first);
             const auto goes_along = [&](const auto& task) {
                 return is_core || (takes_groups && group_of(groups, task.first) == taken);
