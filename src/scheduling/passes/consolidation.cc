@@ -12,16 +12,6 @@ namespace berth::scheduling {
 
 using cluster::Job;
 
-namespace {
-
-// What it asks is all that moves are looked for: it runs nowhere, is bound to no node and lacks no
-// companions.
-bool is_like_others(const Job& job) {
-    return job.placed.empty() && !job.pinned.node.is_valid() && !lacks_companions(job);
-}
-
-}  // namespace
-
 Consolidation::Consolidation(Decision& decision, const PoolView& view, int& searches)
     : decision_(decision),
       view_(view),
@@ -45,8 +35,10 @@ bool Consolidation::could_help(const cluster::JobClassKey& job_class) const {
 Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
     const MilliGpu opened = opening.gpus();
     if (!enough_on_separate_nodes(view_, job.shape, job.ask(), View::Coming, opened)) return {};
+    const std::optional<Question> asked = question(job, opening);
+    if (asked && is_refused(*asked)) return {};
     opening.open();
-    if (!may_have(decision_, view_, job) || is_refused(job, opening)) return {};
+    if (!may_have(decision_, view_, job)) return {};
     ++searches_;
     if (is_waste_spent(view_, view_.wasted_gpu_ms)) {
         decision_.wake_at(waste_renewal(decision_.now()));
@@ -58,7 +50,7 @@ Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
     if (has_opened) search_.forget();
     if (found.worth_at) decision_.wake_at(*found.worth_at);
     if (found.moves.empty()) {
-        refuse(job, opening);
+        if (asked) refused_.push_back(*asked);
         return {};
     }
     decision_.move(found.moves, view_.pool);
@@ -70,19 +62,20 @@ Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
     return changed;
 }
 
-bool Consolidation::is_refused(const Job& job, const Backfill::Opening& opening) const {
+std::optional<Consolidation::Question> Consolidation::question(const Job& job,
+                                                               const Backfill::Opening& opening) {
+    const bool is_like_others =
+        job.placed.empty() && !job.pinned.node.is_valid() && !lacks_companions(job);
     const auto opened = opening.which();
-    if (!opened || !is_like_others(job)) return false;
-    return std::ranges::any_of(refused_, [&](const Refused& known) {
-        return known.shape == job.shape && known.tasks == job.ask() && known.opened == *opened &&
-               known.waiting_since <= job.waiting_since;
-    });
+    if (!opened || !is_like_others) return {};
+    return Question{job.shape, job.ask(), *opened, job.waiting_since};
 }
 
-void Consolidation::refuse(const Job& job, const Backfill::Opening& opening) {
-    const auto opened = opening.which();
-    if (!opened || !is_like_others(job)) return;
-    refused_.push_back({job.shape, job.ask(), *opened, job.waiting_since});
+bool Consolidation::is_refused(const Question& question) const {
+    return std::ranges::any_of(refused_, [&](const Question& known) {
+        return known.shape == question.shape && known.tasks == question.tasks &&
+               known.opened == question.opened && known.waiting_since <= question.waiting_since;
+    });
 }
 
 }  // namespace berth::scheduling

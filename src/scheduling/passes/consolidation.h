@@ -5,6 +5,8 @@
 // come first in the order.
 #pragma once
 
+#include <optional>
+
 #include "scheduling/moves/moves.h"
 #include "scheduling/passes/decision.h"
 
@@ -30,22 +32,24 @@ class Consolidation {
     }
 
   private:
-    // For whom no moves were found: one that asks the same and has waited no longer, so that moves
-    // for it may cost no more, finds none either.
-    struct Refused {
+    // What moves are looked for. Where none were found for one, another that asks the same and has
+    // waited no longer, so that moves for it may cost no more, finds none either.
+    struct Question {
         ShapeId shape;
         int tasks;
         std::uint64_t opened;  // backfill reservations, one bit each
         TimePoint waiting_since;
     };
-    bool is_refused(const cluster::Job& job, const Backfill::Opening& opening) const;
-    void refuse(const cluster::Job& job, const Backfill::Opening& opening);
+    // Nothing where the answer says nothing of others.
+    static std::optional<Question> question(const cluster::Job& job,
+                                            const Backfill::Opening& opening);
+    bool is_refused(const Question& question) const;
 
     Decision& decision_;
     const PoolView& view_;
     int& searches_;
     MoveSearch search_;
-    base::SmallVector<Refused, 16> refused_;
+    base::SmallVector<Question, 16> refused_;
 };
 
 }  // namespace berth::scheduling

@@ -165,14 +165,12 @@ std::optional<Chosen> choose_in_order(const VictimQuery& query) {
     {
         const cluster::Trial trial(view.cluster);
         Walk walk(query);
-        const auto is_within_bounds = [&] {
-            return !quota_gate(view, beneficiary.job, beneficiary.amount) && query.holds_no_more();
-        };
         while (!places) {
             const ProjectId from = worst_project(view, walk);
             if (!from.is_valid()) break;
             walked.push_back(walk.take_next(from));
-            const bool may_start = is_within_bounds();
+            const bool may_start =
+                !quota_gate(view, beneficiary.job, beneficiary.amount) && query.holds_no_more();
             if (!may_start && !walk.is_narrow()) continue;
             places = place(view, beneficiary.job, beneficiary.tasks, View::Coming);
             if (may_start || !places) continue;
