@@ -3,29 +3,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace berth::scheduling {
 namespace {
 
-constexpr std::size_t kLentMax = 64;  // counts that are kept
 constexpr std::ptrdiff_t kNamedNodes = 256;  // where they are more, most searches are short
 constexpr std::ptrdiff_t kCutNodes = 16;  // so few that each unit on them is asked about
 
-// Calls `visit` with every project that one of the two names and the other does not.
-void visit_difference(std::span<const ProjectId> some, std::span<const ProjectId> rest,
-                      const auto& visit) {
-    auto left = some.begin();
-    auto right = rest.begin();
-    while (left != some.end() || right != rest.end()) {
-        if (right == rest.end() || (left != some.end() && *left < *right)) {
-            visit(*left++);
-        } else if (left == some.end() || *right < *left) {
-            visit(*right++);
-        } else {
-            ++left;
-            ++right;
-        }
+// Calls `visit` with every project of `some` that the rest does not name; both ascend.
+void visit_others(std::span<const ProjectId> some, std::span<const ProjectId> rest,
+                  const auto& visit) {
+    auto at = rest.begin();
+    for (const ProjectId project : some) {
+        while (at != rest.end() && *at < project) ++at;
+        if (at == rest.end() || project < *at) visit(project);
     }
 }
 
@@ -79,36 +70,28 @@ Bounds::Extent Bounds::extent_of_own(const VictimQuery& query) {
 
 // From what is counted already to what has to be looked at: most questions end early.
 Bounds::Extent Bounds::extent_of_lent(const VictimQuery& query) {
-    query.work.bring_up_to_date(query.view);
-    may_lose_.assign(query.view.cluster.projects().size(), false);
-    for (const ProjectId project : query.projects) may_lose_[project.index()] = true;
-    Count& count = nearest(query);
-    bring_up_to_date(query, count);
-    count.used = ++questions_;
+    bring_up_to_date(query);
     const int wanted = query.request().gpus;
-    const auto counted = [&](NodeId node) { return int{count.gpus[node.index()]}; };
+    const int widest = query.view.cluster.pool(query.view.pool).gpus_per_node_max;
+    const auto counted = [&](NodeId node) { return std::min(lent_.gpus.at(node), widest); };
     std::int64_t slots = slots_with_idle(query, counted);
-    const int widest = static_cast<int>(count.nodes_with.size()) - 1;
-    for (int gpus = wanted; gpus <= widest; ++gpus) {
-        slots +=
-            std::int64_t{gpus / wanted} * count.nodes_with[static_cast<std::size_t>(gpus)].size();
-    }
+    for (int gpus = wanted; gpus <= widest; gpus += wanted) slots += lent_.gpus.nodes_with(gpus);
     if (slots < query.beneficiary.tasks) return answer(false);
     const bool is_exact = counting_of(query.view, query.beneficiary.job.shape) == Counting::Exact;
     const auto legal = [&](NodeId node) {
         return is_exact ? legal_gpus_on(query, node) : counted(node);
     };
     slots = keep_those_with_slots(query, legal);
-    for (int gpus = wanted; gpus <= widest; ++gpus) {
-        for (const NodeId node : count.nodes_with[static_cast<std::size_t>(gpus)]) {
-            const int slots_here = (idle_on(query, node) + legal(node)) / wanted;
-            if (slots_here == 0) continue;
-            slots += slots_here;
-            named_.push_back(node);
-            const bool are_many = std::ssize(named_) > kNamedNodes;
-            if (are_many && slots >= query.beneficiary.tasks) return answer(true);
-        }
-    }
+    bool are_many = false;
+    lent_.gpus.visit_with(wanted, [&](NodeId node) {
+        const int slots_here = (idle_on(query, node) + legal(node)) / wanted;
+        if (slots_here == 0) return true;
+        slots += slots_here;
+        named_.push_back(node);
+        are_many = std::ssize(named_) > kNamedNodes && slots >= query.beneficiary.tasks;
+        return !are_many;
+    });
+    if (are_many) return answer(true);
     if (std::ssize(named_) <= kCutNodes) {
         const auto in_units = [&](NodeId node) { return gpus_of_units_on(query, node); };
         slots = keep_those_with_slots(query, in_units);
@@ -159,7 +142,7 @@ int Bounds::legal_gpus_on(const VictimQuery& query, NodeId node) const {
     };
     base::SmallVector<Side, 8> sides;
     for (const NodeWork::Part& part : query.work.on(node)) {
-        if (!may_lose_[part.project.index()]) continue;
+        if (!lent_.may_lose[part.project.index()]) continue;
         const std::size_t account = *query.ledger.account_of(part.project);
         const auto same = std::ranges::find(sides, account, &Side::account);
         if (same == sides.end()) {
@@ -180,72 +163,31 @@ int Bounds::legal_gpus_on(const VictimQuery& query, NodeId node) const {
     return gpus;
 }
 
-void Bounds::bring_up_to_date(const VictimQuery& query, Count& count) {
-    const auto nodes = std::ssize(query.view.cluster.nodes());
-    if (cost_to_follow(query, count) < nodes) {
-        query.view.cluster.changed_nodes().work.visit_since(
-            count.mark, [&](NodeId node) { count_again(count, query, node); });
-        visit_difference(count.projects, query.projects, [&](ProjectId project) {
-            for (const NodeId node : query.work.nodes_of(project)) count_again(count, query, node);
-        });
-    } else {
-        count.gpus.assign(static_cast<std::size_t>(nodes), 0);
-        for (cluster::NodeSet& with : count.nodes_with) with.clear();
-        for (std::int64_t at = 0; at < nodes; ++at) {
-            count_again(count, query, {static_cast<NodeId::Rep>(at)});
-        }
-    }
-    count.projects = query.projects;
-    count.mark = query.view.cluster.changed_nodes().work.read();
-}
-
-// That of these projects; or a copy of the one that is brought up to date at the least cost, in the
-// place of the one not asked for longest: the sets of two beneficiaries in turn often differ by
-// their own projects alone.
-Bounds::Count& Bounds::nearest(const VictimQuery& query) {
-    const auto same = std::ranges::find_if(lent_, [&](const Count& count) {
-        return std::ranges::equal(count.projects, query.projects);
-    });
-    if (same != lent_.end()) return *same;
-    const auto cost = [&](const Count& count) { return cost_to_follow(query, count); };
-    const auto best = std::ranges::min_element(lent_, {}, cost);
-    const bool is_near =
-        best != lent_.end() && 2 * cost(*best) < std::ssize(query.view.cluster.nodes());
-    if (lent_.size() < kLentMax) {
-        lent_.push_back(is_near ? Count(*best) : Count());
-        return lent_.back();
-    }
-    Count& oldest = *std::ranges::min_element(lent_, {}, &Count::used);
-    if (is_near) oldest = *best;
-    return oldest;
-}
-
-// In nodes that are counted again.
-std::int64_t Bounds::cost_to_follow(const VictimQuery& query, const Count& count) const {
+// Two beneficiaries in turn may mostly take from the same projects, but for their own.
+void Bounds::bring_up_to_date(const VictimQuery& query) {
+    query.work.bring_up_to_date(query.view);
     const base::ChangeLog<NodeId>& log = query.view.cluster.changed_nodes().work;
-    const bool can_follow =
-        log.reaches_back_to(count.mark) && count.gpus.size() == query.view.cluster.nodes().size();
-    if (!can_follow) return std::numeric_limits<std::int64_t>::max() / 2;
-    auto cost = static_cast<std::int64_t>(log.mark() - count.mark);
-    visit_difference(count.projects, query.projects,
-                     [&](ProjectId project) { cost += query.work.nodes_of(project).size(); });
-    return cost;
+    if (!log.reaches_back_to(lent_.mark)) lent_ = {log.mark(), {}, {}, {}};
+    lent_.may_lose.resize(query.view.cluster.projects().size());
+    log.visit_since(lent_.mark, [&](NodeId node) { count_again(query, node); });
+    lent_.mark = log.read();
+    visit_others(lent_.projects, query.projects, [&](ProjectId project) {
+        lent_.gpus.subtract(query.work.gpus_of(project));
+        lent_.may_lose[project.index()] = false;
+    });
+    visit_others(query.projects, lent_.projects, [&](ProjectId project) {
+        lent_.gpus.add(query.work.gpus_of(project));
+        lent_.may_lose[project.index()] = true;
+    });
+    lent_.projects = query.projects;
 }
 
-void Bounds::count_again(Count& count, const VictimQuery& query, NodeId node) const {
-    std::int64_t gpus = 0;
+void Bounds::count_again(const VictimQuery& query, NodeId node) {
+    int gpus = 0;
     for (const NodeWork::Part& part : query.work.on(node)) {
-        if (may_lose_[part.project.index()]) gpus += part.gpus;
+        if (lent_.may_lose[part.project.index()]) gpus += part.gpus;
     }
-    // One that several share was counted for each of them.
-    const auto now = static_cast<std::uint8_t>(
-        std::min<std::int64_t>(gpus, query.view.cluster.nodes()[node.index()].gpus));
-    std::uint8_t& known = count.gpus[node.index()];
-    if (known == now) return;
-    if (count.nodes_with.size() <= now) count.nodes_with.resize(std::size_t{now} + 1);
-    if (known > 0) count.nodes_with[known].erase(node);
-    if (now > 0) count.nodes_with[now].insert(node);
-    known = now;
+    lent_.gpus.set(node, gpus);
 }
 
 }  // namespace berth::scheduling

@@ -35,13 +35,12 @@ class Bounds {
     Extent extent(const VictimQuery& query);
 
   private:
-    using Projects = base::SmallVector<ProjectId, 128>;  // ascending
-    struct Count {
+    // For those who reclaim.
+    struct Lent {
         std::uint64_t mark = 0;  // in the log of the nodes that changed
-        std::uint64_t used = 0;  // when, in questions
-        Projects projects;  // whose units are counted
-        std::vector<std::uint8_t> gpus;  // by node: that could be taken
-        std::vector<cluster::NodeSet> nodes_with;  // by the number of such GPUs, from 1
+        base::SmallVector<ProjectId, 128> projects;  // whose work may be taken, ascending
+        std::vector<bool> may_lose;  // by project: whether it is one of them
+        cluster::NodeCounts gpus;  // that could be: one that several share counts for each of them
     };
 
     Extent extent_of_own(const VictimQuery& query);
@@ -50,15 +49,11 @@ class Bounds {
     std::int64_t slots_with_idle(const VictimQuery& query, const auto& could_have);
     std::int64_t keep_those_with_slots(const VictimQuery& query, const auto& could_have);
     int legal_gpus_on(const VictimQuery& query, NodeId node) const;
-    Count& nearest(const VictimQuery& query);
-    std::int64_t cost_to_follow(const VictimQuery& query, const Count& count) const;
-    void bring_up_to_date(const VictimQuery& query, Count& count);
-    void count_again(Count& count, const VictimQuery& query, NodeId node) const;
+    void bring_up_to_date(const VictimQuery& query);
+    void count_again(const VictimQuery& query, NodeId node);
 
     OwnWork own_;
-    std::vector<Count> lent_;  // for those who reclaim, by the projects that may lose
-    std::vector<bool> may_lose_;  // by project, in this question
-    std::uint64_t questions_ = 0;
+    Lent lent_;
     std::vector<NodeId> named_;
 };
 

@@ -48,13 +48,13 @@ TimePoint NodeWork::JobPart::protected_until(const model::Policy& policy) const 
 void NodeWork::bring_up_to_date(const PoolView& view) {
     const std::size_t nodes = view.cluster.nodes().size();
     const base::ChangeLog<NodeId>& log = view.cluster.changed_nodes().work;
-    nodes_of_.resize(std::max(nodes_of_.size(), view.cluster.projects().size()));
+    gpus_of_.resize(std::max(gpus_of_.size(), view.cluster.projects().size()));
     if (parts_.size() == nodes && log.reaches_back_to(mark_)) {
         log.visit_since(mark_, [&](NodeId node) { look_at(view, node); });
     } else {
         parts_.assign(nodes, {});
         of_jobs_.resize(nodes);
-        nodes_of_.assign(nodes_of_.size(), {});
+        gpus_of_.assign(gpus_of_.size(), {});
         for (std::size_t at = 0; at < nodes; ++at) look_at(view, {static_cast<NodeId::Rep>(at)});
     }
     mark_ = log.read();
@@ -62,21 +62,19 @@ void NodeWork::bring_up_to_date(const PoolView& view) {
 
 void NodeWork::look_at(const PoolView& view, NodeId node) {
     Parts& parts = parts_[node.index()];
-    for (const Part& part : parts) nodes_of_[part.project.index()].erase(node);
+    for (const Part& part : parts) gpus_of_[part.project.index()].set(node, 0);
     std::vector<JobPart>& jobs = of_jobs_[node.index()];
     parts.clear();
     jobs.clear();
     visit_victims(view, node, [&](const cluster::Job& job, int gpus) {
         const JobPart& of_job = jobs.emplace_back(part_of(view, job, node));
         auto part = std::ranges::find(parts, job.project, &Part::project);
-        if (part == parts.end()) {
-            part = parts.insert(part, {job.project});
-            nodes_of_[job.project.index()].insert(node);
-        }
+        if (part == parts.end()) part = parts.insert(part, {job.project});
         part->gpus += gpus;
         part->widest = std::max(part->widest, gpus);
         part->is_whole &= of_job.is_whole;
     });
+    for (const Part& part : parts) gpus_of_[part.project.index()].set(node, part.gpus);
     if (std::ranges::all_of(parts, &Part::is_whole)) {
         shared_nodes_.erase(node);
     } else {

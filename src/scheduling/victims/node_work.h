@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whose work that could be paused stands on a node, on which of its GPUs, and what would its pause
-// destroy? And on which nodes does a project's stand? So that a question about a node is a line or
-// two of memory for each job, instead of a walk through its units.
+// destroy? And on how many GPUs of each node does a project's stand? So that a question about a
+// node is a line or two of memory for each job, instead of a walk through its units.
 //
 // Guarantees: no job is left out, and none loses less; what is protected or promised is counted
 // too. Cost: the jobs on each node that changed since it was last brought up to date.
@@ -16,6 +16,7 @@
 #include "base/small_vector.h"
 #include "cluster/jobs/units.h"
 #include "cluster/nodes/free_index.h"
+#include "cluster/nodes/node_counts.h"
 #include "scheduling/rights/pool_view.h"
 #include "scheduling/rights/reclaim.h"
 
@@ -64,7 +65,9 @@ class NodeWork {
     void bring_up_to_date(const PoolView& view);
     std::span<const Part> on(NodeId node) const { return parts_[node.index()]; }
     std::span<const JobPart> jobs_on(NodeId node) const { return of_jobs_[node.index()]; }
-    const cluster::NodeSet& nodes_of(ProjectId project) const { return nodes_of_[project.index()]; }
+    const cluster::NodeCounts& gpus_of(ProjectId project) const {
+        return gpus_of_[project.index()];
+    }
     const cluster::NodeSet& shared_nodes() const { return shared_nodes_; }  // GPUs of theirs are
 
   private:
@@ -75,7 +78,7 @@ class NodeWork {
     std::uint64_t mark_ = 0;  // in the log of the nodes that changed
     std::vector<Parts> parts_;  // by node
     std::vector<std::vector<JobPart>> of_jobs_;  // by node
-    std::vector<cluster::NodeSet> nodes_of_;  // by project
+    std::vector<cluster::NodeCounts> gpus_of_;  // by project: the GPUs of its parts
     cluster::NodeSet shared_nodes_;
 };
 
