@@ -36,6 +36,7 @@ void LossBook::count(Losses& losses, const Shape& shape, const Job& job, int sig
         losses.largest = std::max(losses.largest, job.in_use(Job::Leaving::Ignored));
     }
     if (in_trial == InTrial::Yes) return;
+    losses.stamp = ++last_stamp_;
     const LossKey key = loss_key(shape, job);
     auto& cheapest_first = losses.cheapest_first[is_protected && key.is_protectable ? 1 : 0];
     if (sign > 0) {
@@ -56,6 +57,7 @@ void LossBook::end_protection(Losses& losses, const Shape& shape, const Job& job
     losses.protected_gpus -= protected_part(job);
     --losses.protected_jobs;
     losses.protected_until.erase(losses.protected_until.front());
+    losses.stamp = ++last_stamp_;
     const LossKey key = loss_key(shape, job);
     if (!key.is_protectable) return;
     losses.cheapest_first[1].erase(key);
@@ -72,7 +74,7 @@ void Cluster::keep_losses(const MinimumRuns& runs, TimePoint now) {
             const auto& ends = claim.losses.protected_until;
             while (!ends.empty() && ends.front().first <= now) {
                 const Job& job = this->job(ends.front().second);
-                LossBook::end_protection(claim.losses, shape(job.shape), job);
+                loss_book_.end_protection(claim.losses, shape(job.shape), job);
             }
         }
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "base/sorted_runs.h"
@@ -17,6 +18,7 @@ struct Losses {
     // [1]: those whose next unit a minimum run protects, [0]: all others.
     std::array<base::SortedRuns<LossKey>, 2> cheapest_first;
     base::SortedRuns<std::pair<TimePoint, JobId>> protected_until;
+    std::uint64_t stamp = 0;  // another whenever one of the lists changes
     int jobs = 0;
     int protected_jobs = 0;
     MilliGpu protected_gpus{0};  // theirs at least, elastic tasks left aside
@@ -44,13 +46,14 @@ class LossBook {
     }
     void set(const MinimumRuns& runs, TimePoint now);
     // Of the first one.
-    static void end_protection(Losses& losses, const Shape& shape, const Job& job);
+    void end_protection(Losses& losses, const Shape& shape, const Job& job);
 
   private:
     TimePoint protected_until(const Job& job) const;
 
     MinimumRuns runs_;
     TimePoint now_;
+    std::uint64_t last_stamp_ = 0;
 };
 
 }  // namespace berth::cluster

@@ -13,7 +13,11 @@ void UnitPrices::open(const PoolView& view, VictimUnits& units) {
     units_ = &units;
     books_.resize(view.cluster.projects().size());
     for (auto& of_project : books_) {
-        for (Book& book : of_project) book.terms.reset();
+        for (Book& book : of_project) {
+            book.is_current = false;
+            book.rungs.clear();
+            if (book.is_cut) book.lists = {};
+        }
     }
 }
 
@@ -43,16 +47,6 @@ std::int64_t UnitPrices::least_lost(const Terms& terms, ProjectId project, const
     return own_cost(next) + below(book(terms, project), next.priority_key);
 }
 
-std::optional<std::int64_t> UnitPrices::least_lost(const Terms& terms, ProjectId project) {
-    std::optional<std::int64_t> least;
-    const Book& book = this->book(terms, project);
-    for (const Rung& rung : book.rungs) {
-        const std::int64_t lost = rung.least + below(book, rung.priority_key);
-        least = std::min(least.value_or(lost), lost);
-    }
-    return least;
-}
-
 std::int64_t UnitPrices::below(const Book& book, const cluster::PriorityKey& priority_key) {
     const auto at = std::ranges::lower_bound(book.rungs, priority_key, {}, &Rung::priority_key);
     return at == book.rungs.begin() ? 0 : std::prev(at)->up_to;
@@ -74,30 +68,37 @@ UnitPrices::Book& UnitPrices::book(const Terms& terms, ProjectId project) {
         asked.minimum_run = terms.minimum_run;
     }
     Book& book = books_[project.index()][terms.minimum_run ? 1 : 0];
-    if (book.terms != asked) {
+    if (book.is_current && book.terms == asked) return book;
+    const Lists lists = lists_of(asked, project);
+    if (book.terms != asked || book.lists != lists) {
         book.terms = asked;
-        book.is_current = false;
+        book.lists = lists;
         book.rungs.clear();
-        find_groups(book, project);
+        find_groups(book);
     }
-    if (!book.is_current) bring_up_to_date(book);
+    bring_up_to_date(book);
     return book;
 }
 
-void UnitPrices::find_groups(Book& book, ProjectId project) const {
-    book.groups.clear();
-    const auto& losses = view_->claim(project).losses.cheapest_first;
-    const Terms& terms = *book.terms;
+UnitPrices::Lists UnitPrices::lists_of(const Terms& terms, ProjectId project) const {
+    const cluster::Losses& losses = view_->claim(project).losses;
+    const auto& lists = losses.cheapest_first;
     const bool are_left_out =
-        losses[1].empty() || (terms.minimum_run && knows_protected(*view_, terms, project));
-    const std::size_t lists = are_left_out ? 1 : losses.size();
-    for (const auto& all : std::span(losses).first(lists)) {
+        lists[1].empty() || (terms.minimum_run && knows_protected(*view_, terms, project));
+    return {&losses, losses.stamp, are_left_out ? 1 : lists.size()};
+}
+
+void UnitPrices::find_groups(Book& book) {
+    book.groups.clear();
+    book.is_cut = false;
+    const auto& lists = book.lists.losses->cheapest_first;
+    for (const auto& all : std::span(lists).first(book.lists.count)) {
         for (auto at = all.begin(); at != all.end();) {
-            book.groups.push_back({&all, at, *at, &all == &losses[1]});
+            book.groups.push_back({&all, at, *at, &all == &lists[1]});
             at = all.from(at->last_like());
         }
     }
-    if (lists > 1) std::ranges::sort(book.groups, std::less{}, &Group::like);
+    if (book.lists.count > 1) std::ranges::sort(book.groups, std::less{}, &Group::like);
 }
 
 void UnitPrices::bring_up_to_date(Book& book) {
@@ -109,6 +110,7 @@ void UnitPrices::bring_up_to_date(Book& book) {
         for (; !group.is_over(); ++group.at) {
             least = least_left(*book.terms, group);
             if (least) break;
+            book.is_cut = true;
         }
         if (!least) continue;
         if (rungs.empty() || rungs.back().priority_key != group.like.priority_key) {
@@ -116,9 +118,12 @@ void UnitPrices::bring_up_to_date(Book& book) {
         }
         rungs.back().least = std::min(rungs.back().least, *least);
     }
+    book.least.reset();
     for (std::size_t at = 0; at < rungs.size(); ++at) {
-        rungs[at].up_to =
-            at == 0 ? rungs[at].least : std::min(rungs[at - 1].up_to, rungs[at].least);
+        const std::int64_t rung = rungs[at].least;
+        const std::int64_t less = at == 0 ? 0 : rungs[at - 1].up_to;
+        rungs[at].up_to = at == 0 ? rung : std::min(less, rung);
+        book.least = std::min(book.least.value_or(rung + less), rung + less);
     }
     book.is_current = true;
     if (rungs.size() < before) ++book.falls;

@@ -7,7 +7,7 @@
 // In which order jobs are cheap the cluster knows (cluster/jobs/losses.h), as it was before the
 // decision; here stands how far into each of its lists nothing is left. Cost: O(kinds of units)
 // when the prices of a project are asked for, and again when something was taken of it; then
-// O(log kinds) a question.
+// O(log kinds) a question. The kinds are looked for again when its lists have changed.
 #pragma once
 
 #include <array>
@@ -30,7 +30,9 @@ class UnitPrices {
     std::int64_t lost(const Terms& terms, std::size_t unit,
                       std::optional<std::int64_t> takes_back = {});
     // The least that pausing any unit of the project destroys; nothing when none may be.
-    std::optional<std::int64_t> least_lost(const Terms& terms, ProjectId project);
+    std::optional<std::int64_t> least_lost(const Terms& terms, ProjectId project) {
+        return book(terms, project).least;
+    }
 
     // Jobs of one project whose next units lose the same with every second since their last save,
     // the cheapest first, without those at the beginning that are protected or taken.
@@ -57,17 +59,29 @@ class UnitPrices {
         std::int64_t least;  // that pausing one destroys
         std::int64_t up_to;  // the least of this and of all less priority
     };
+    // Those of a project's lists whose jobs are looked at, as they are.
+    struct Lists {
+        const cluster::Losses* losses = nullptr;
+        std::uint64_t stamp = 0;
+        std::size_t count = 0;
+
+        bool operator==(const Lists&) const = default;
+    };
     // Of one project.
     struct Book {
-        std::optional<Terms> terms;  // nothing: not asked for in this decision
-        bool is_current = false;  // nothing was taken since
+        std::optional<Terms> terms;  // who asked last
+        Lists lists;  // of the groups
+        bool is_cut = false;  // what is taken or protected is left out at their beginning
+        bool is_current = false;  // of this decision, and nothing was taken since
         std::vector<Group> groups;
         std::vector<Rung> rungs;
+        std::optional<std::int64_t> least;  // of all rungs, with what comes back by preempting
         int falls = 0;
     };
 
     Book& book(const Terms& terms, ProjectId project);
-    void find_groups(Book& book, ProjectId project) const;
+    Lists lists_of(const Terms& terms, ProjectId project) const;
+    static void find_groups(Book& book);
     void bring_up_to_date(Book& book);
     std::optional<std::int64_t> least_left(const Terms& terms, const Group& group);
     static std::int64_t below(const Book& book, const cluster::PriorityKey& priority_key);
