@@ -17,15 +17,14 @@ namespace {
 class Walk {
   public:
     explicit Walk(const VictimQuery& query) : query_(query) {
-        if (query.nodes) nodes_.emplace(query.nodes->begin(), query.nodes->end());
-        if (nodes_) std::ranges::sort(*nodes_);
+        if (query.nodes) near_ = victims_on(*query.nodes);
         start();
     }
 
     // Room can be found on some nodes only: at first it goes through those that have work there.
-    bool is_narrow() const { return nodes_.has_value(); }
+    bool is_narrow() const { return near_.has_value(); }
     void widen() {
-        nodes_.reset();
+        near_.reset();
         start();
     }
 
@@ -40,7 +39,12 @@ class Walk {
     std::size_t take_next(ProjectId project) {
         At& at = *std::ranges::lower_bound(at_, project, {}, &At::project);
         const std::size_t unit = *at.next;
-        query_.view.cluster.release(query_.units[unit].job, query_.units[unit].ranks);
+        const cluster::Job& job = query_.view.cluster.job(query_.units[unit].job);
+        query_.view.cluster.release(job.id, query_.units[unit].ranks);
+        if (near_) {
+            near_->erase({project, at.key});
+            if (job.is_victim()) near_->insert({project, victim_key(job)});
+        }
         settle(at);
         return unit;
     }
@@ -50,6 +54,14 @@ class Walk {
         ProjectId project;
         cluster::VictimKey key;  // empty until a victim is left
         std::optional<std::size_t> next;
+    };
+    struct Victim {
+        ProjectId project;
+        cluster::VictimKey key;
+
+        bool operator<(const Victim& other) const {
+            return project != other.project ? project < other.project : key < other.key;
+        }
     };
 
     void start() {
@@ -65,26 +77,40 @@ class Walk {
 
     void settle(At& at) const {
         at.next.reset();
+        if (near_) {
+            for (auto victim = near_->from({at.project, at.key});
+                 victim != near_->end() && victim->project == at.project; ++victim) {
+                if (!goes_on_after(at, victim->key)) return;
+            }
+            return;
+        }
         const auto& victims = query_.view.claim(at.project).victims;
-        const Terms& terms = query_.terms;
         for (auto victim = victims.from(at.key); victim != victims.end(); ++victim) {
-            if (terms.from_own && !(victim->priority_key < terms.priority_key)) return;
-            at.key = *victim;
-            at.next = first_left(victim->job);
-            if (at.next) return;
+            if (!goes_on_after(at, *victim)) return;
         }
     }
 
-    bool is_of_use(JobId job) const {
-        return !nodes_ ||
-               std::ranges::any_of(query_.view.cluster.job(job).placed,
-                                   [&](const cluster::PlacedTask& task) {
-                                       return std::ranges::binary_search(*nodes_, task.place.node);
-                                   });
+    // Whether the next victim is to be looked at, too.
+    bool goes_on_after(At& at, const cluster::VictimKey& victim) const {
+        if (!query_.terms.reaches(victim.priority_key)) return false;
+        at.key = victim;
+        at.next = first_left(victim.job);
+        return !at.next;
+    }
+
+    base::SortedRuns<Victim> victims_on(std::span<const NodeId> nodes) const {
+        base::SortedRuns<Victim> victims;
+        for (const NodeId node : nodes) {
+            visit_victims(query_.view, node, [&](const cluster::Job& job, int) {
+                if (!std::ranges::binary_search(query_.projects, job.project)) return;
+                const Victim victim{job.project, victim_key(job)};
+                if (!victims.contains(victim)) victims.insert(victim);
+            });
+        }
+        return victims;
     }
 
     std::optional<std::size_t> first_left(JobId job) const {
-        if (!is_of_use(job)) return {};
         const VictimUnits::Range units = query_.units.units_of(job);
         for (std::size_t unit = units.first; unit < units.end; ++unit) {
             if (query_.units.allows(query_.terms, unit) && runs(unit)) return unit;
@@ -100,7 +126,7 @@ class Walk {
     }
 
     const VictimQuery& query_;
-    std::optional<std::vector<NodeId>> nodes_;  // on which alone there may be a slot
+    std::optional<base::SortedRuns<Victim>> near_;  // on the nodes that alone may have a slot
     base::SmallVector<At, 16> at_;  // by project
 };
 
