@@ -104,6 +104,14 @@ MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
     return sum;
 }
 
+int gpus_on(std::span<const TaskPlacement> tasks, NodeId node) {
+    int gpus = 0;
+    for (const TaskPlacement& task : tasks) {
+        if (task.node == node) gpus += std::popcount(task.gpu_mask);
+    }
+    return gpus;
+}
+
 // Started, or promised its GPUs.
 bool is_served(const Job& job) { return job.active > 0 || !job.is_waiting(); }
 
@@ -116,18 +124,10 @@ Right right_to(const PoolView& view, ProjectId project, MilliGpu amount) {
     return in_use <= view.shares.fair[project.index()] ? Right::FairShare : Right::None;
 }
 
-// GPUs that are neither in use nor kept: of one node, and the most that any has.
+// GPUs that are neither in use nor kept.
 int idle_on(const PoolView& view, NodeId node) {
     const auto& whole = view.cluster.nodes()[node.index()].whole;
     return std::popcount(whole[static_cast<std::size_t>(View::Coming)]);
-}
-
-int most_idle(const PoolView& view) {
-    const auto& pool = view.cluster.pool(view.pool);
-    const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
-    int gpus = pool.gpus_per_node_max;
-    while (gpus > 0 && free.nodes_with(gpus).size() == 0) --gpus;
-    return gpus;
 }
 
 // Whom rule R2 serves first, as they stand.
@@ -205,7 +205,7 @@ Backfill::Entry& Backfill::add() {
 void Backfill::make(const PoolView& view, NodeWindows& windows) {
     view_ = &view;
     count_ = 0;
-    most_kept_ = 0;
+    widest_mark_.reset();
     next_change_ = {};
     if (view.policy.backfill_max == 0) return;
     where_.open(view, windows);
@@ -241,7 +241,7 @@ void Backfill::keep_again(const PoolView& view) {
 void Backfill::take_over(const PoolView& view, std::span<const model::BackfillReservation> made) {
     view_ = &view;
     count_ = 0;
-    most_kept_ = 0;
+    widest_mark_.reset();
     for (const model::BackfillReservation& reservation : made) {
         if (view.cluster.nodes()[reservation.tasks.front().node.index()].pool != view.pool)
             continue;
@@ -263,8 +263,6 @@ void Backfill::keep(Entry& entry) {
         view_->cluster.take(View::Coming, kNoShape, task);
         entry.taken.push_back(task);
     }
-    for (const TaskPlacement& task : entry.taken)
-        most_kept_ = std::max(most_kept_, kept_on(task.node));
 }
 
 std::vector<model::BackfillReservation> Backfill::still_waiting(
@@ -287,26 +285,28 @@ MilliGpu Backfill::kept_gpus() const {
     return sum;
 }
 
-bool Backfill::could_open_for(const Job& job) const {
+bool Backfill::could_open_for(const Job& job) {
+    look_at_widest();
     const model::TaskRequest& request = view_->cluster.shape(job.shape).request;
     const int gpus = request.is_whole() ? request.gpus : 1;
-    if (gpus > most_kept_ + most_idle(*view_)) return false;
     return std::ranges::any_of(entries(), [&](const Entry& entry) {
-        const bool has_slot = std::ranges::any_of(entry.taken, [&](const TaskPlacement& task) {
-            return gpus <= 1 || idle_on(*view_, task.node) + kept_on(task.node) >= gpus;
-        });
-        return has_slot && !is_kept_from(entry, job);
+        return gpus <= entry.widest && !is_kept_from(entry, job);
     });
 }
 
-int Backfill::kept_on(NodeId node) const {
-    int gpus = 0;
-    for (const Entry& entry : entries()) {
+// Every change of what is unused or kept is in the log.
+void Backfill::look_at_widest() {
+    const std::uint64_t mark = view_->cluster.changed_nodes().capacity.read();
+    if (widest_mark_ == mark) return;
+    widest_mark_ = mark;
+    for (Entry& entry : std::span(entries_).first(count_)) {
+        entry.widest = 0;
         for (const TaskPlacement& task : entry.taken) {
-            if (task.node == node) gpus += std::popcount(task.gpu_mask);
+            int gpus = idle_on(*view_, task.node);
+            for (const Entry& other : entries()) gpus += gpus_on(other.taken, task.node);
+            entry.widest = std::max(entry.widest, gpus);
         }
     }
-    return gpus;
 }
 
 bool Backfill::ends_before(const Job& job, TimePoint time) const {

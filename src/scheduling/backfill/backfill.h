@@ -64,7 +64,7 @@ class Backfill {
     bool keep_share_from(const cluster::Job& job) const;
     // How many GPUs are kept idle now, and whether a task of the job could stand on any of them.
     MilliGpu kept_gpus() const;
-    bool could_open_for(const cluster::Job& job) const;
+    bool could_open_for(const cluster::Job& job);
 
     // What is kept from others and not from the job. Once opened, the job can be given it, until
     // this ends; nothing else changes meanwhile what is kept.
@@ -90,13 +90,14 @@ class Backfill {
     struct Entry {
         model::BackfillReservation reservation;
         std::vector<model::TaskPlacement> taken;  // what is taken for it now
+        int widest = 0;  // the most GPUs that idle or are kept on a node of those
     };
     std::span<const Entry> entries() const { return std::span(entries_).first(count_); }
     Entry& add();
     void find_longest_waiting();
 
     void keep(Entry& entry);
-    int kept_on(NodeId node) const;
+    void look_at_widest();
     bool is_kept_from(const Entry& entry, const cluster::Job& job) const;
     bool comes_before(const cluster::Job& job, const cluster::Job& entry) const;
     bool ends_before(const cluster::Job& job, TimePoint time) const;
@@ -108,7 +109,7 @@ class Backfill {
     std::vector<const cluster::Job*> waiting_;  // gangs that may reserve, the oldest first
     std::vector<Entry> entries_;  // those in use, then those whose memory is kept
     std::size_t count_ = 0;  // in use
-    int most_kept_ = 0;  // no node has more of what is kept
+    std::optional<std::uint64_t> widest_mark_;  // in the log of capacity, when those were seen
     std::optional<TimePoint> next_change_;
 };
 
