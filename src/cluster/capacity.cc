@@ -87,7 +87,7 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
                 sign > 0 ? free.insert(part, free_part) : free.erase(part, free_part);
             }
         }
-        const int whole = std::popcount(node.whole[index(view)]);
+        const int whole = node.free_gpus(view);
         if (sign > 0) free.insert(id, whole);
         if (sign < 0) free.erase(id, whole);
         pool.domains.count_node(node.domain, index(view), whole, sign);
@@ -176,7 +176,7 @@ void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t s
         pool.domains.count_free(node.domain, index(view),
                                 pool.free_total[index(view)] - free_before[index(view)]);
         const int old_whole = std::popcount(before[index(view)]);
-        const int new_whole = std::popcount(node.whole[index(view)]);
+        const int new_whole = node.free_gpus(view);
         if (old_whole == new_whole) continue;
         pool.free[index(view)].erase(task.node, old_whole);
         pool.free[index(view)].insert(task.node, new_whole);

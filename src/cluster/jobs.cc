@@ -256,7 +256,7 @@ void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
     dequeue(job);
     job.rank = rank;
     enqueue(job);
-    for (const PlacedTask& task : job.placed) note_work(task.place.node);
+    for (const auto& task : job.placed) changed_.ranks.add(task.place.node, 2 * nodes_.size());
 }
 
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,

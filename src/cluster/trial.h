@@ -18,8 +18,9 @@ class Cluster;
 // For readers that come back; what a Trial takes back is known only to who read it meanwhile.
 struct ChangedNodes {
     base::ChangeLog<NodeId> capacity;  // used otherwise
-    // Tasks came, left, were asked to leave, started, saved, or are of another rank or size.
+    // Tasks came, left, were asked to leave, started, saved or have another rank in their job.
     base::ChangeLog<NodeId> work;
+    base::ChangeLog<NodeId> ranks;  // jobs have another in the order
 };
 
 // How a change made inside a Trial is taken back.

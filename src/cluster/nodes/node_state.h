@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "base/ids.h"
@@ -78,6 +79,8 @@ struct NodeState {
     std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
     HostUse cpu;
     HostUse memory;
+
+    int free_gpus(View view) const { return std::popcount(whole[static_cast<std::size_t>(view)]); }
 };
 
 }  // namespace berth::cluster

@@ -124,12 +124,6 @@ Right right_to(const PoolView& view, ProjectId project, MilliGpu amount) {
     return in_use <= view.shares.fair[project.index()] ? Right::FairShare : Right::None;
 }
 
-// GPUs that are neither in use nor kept.
-int idle_on(const PoolView& view, NodeId node) {
-    const auto& whole = view.cluster.nodes()[node.index()].whole;
-    return std::popcount(whole[static_cast<std::size_t>(View::Coming)]);
-}
-
 // Whom rule R2 serves first, as they stand.
 bool is_served_before(const PoolView& view, ProjectId project, ProjectId other) {
     return is_before(service_key(view, parting(view, project, other), {}),
@@ -302,7 +296,7 @@ void Backfill::look_at_widest() {
     for (Entry& entry : std::span(entries_).first(count_)) {
         entry.widest = 0;
         for (const TaskPlacement& task : entry.taken) {
-            int gpus = idle_on(*view_, task.node);
+            int gpus = view_->cluster.nodes()[task.node.index()].free_gpus(View::Coming);
             for (const Entry& other : entries()) gpus += gpus_on(other.taken, task.node);
             entry.widest = std::max(entry.widest, gpus);
         }

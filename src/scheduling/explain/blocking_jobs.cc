@@ -68,7 +68,7 @@ class RoomMaker {
         for (const auto& [node, jobs] : standing) {
             const cluster::NodeState& state = cluster.nodes()[node.index()];
             if (!state.is_ready || !cluster.allows(job.shape, state.kind)) continue;
-            nodes.emplace_back(-std::popcount(state.whole[0]), node);
+            nodes.emplace_back(-state.free_gpus(View::Idle), node);
         }
         std::ranges::sort(nodes);
         if (nodes.size() > kNodesLookedAt) nodes.resize(kNodesLookedAt);

@@ -2,7 +2,6 @@
 #include "scheduling/place/domains.h"
 
 #include <algorithm>
-#include <bit>
 #include <tuple>
 
 namespace berth::scheduling {
@@ -139,7 +138,7 @@ std::int64_t room_for_tasks(const PoolView& view, const Step& step, const Region
     if (request.is_whole()) {
         if (region.node.is_valid()) {
             const cluster::NodeState& node = cluster.nodes()[region.node.index()];
-            return node.pool == view.pool ? std::popcount(node.whole[at]) / request.gpus : 0;
+            return node.pool == view.pool ? node.free_gpus(step.capacity) / request.gpus : 0;
         }
         if (region.is_whole_pool())
             return pool.free[at].slots(request.gpus, pool.gpus_per_node_max);

@@ -170,7 +170,7 @@ int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, i
     if (!state.is_ready || state.pool != view.pool || !cluster.allows(shape, state.kind)) return 0;
     const model::TaskRequest& request = cluster.shape(shape).request;
     if (request.is_whole()) {
-        const int whole = std::popcount(state.whole[static_cast<std::size_t>(capacity)]);
+        const int whole = state.free_gpus(capacity);
         int slots = cluster::slots_within(tasks, whole, request.gpus);
         slots = cluster::slots_within(slots, state.cpu.free(capacity), cluster.cpu_on(shape, node));
         slots = cluster::slots_within(slots, state.memory.free(capacity),

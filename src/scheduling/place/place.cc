@@ -189,7 +189,7 @@ class Placer {
     }
 
     int whole_on(NodeId node, View capacity) const {
-        return std::popcount(cluster_.nodes()[node.index()].whole[view_index(capacity)]);
+        return cluster_.nodes()[node.index()].free_gpus(capacity);
     }
 
     bool has_room(NodeId node, View capacity) const {

@@ -2,7 +2,6 @@
 #include "scheduling/victims/bounds.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace berth::scheduling {
 namespace {
@@ -32,8 +31,7 @@ int own_gpus_on(const VictimQuery& query, NodeId node) {
 }
 
 int idle_on(const VictimQuery& query, NodeId node) {
-    const cluster::NodeState& state = query.view.cluster.nodes()[node.index()];
-    return std::popcount(state.whole[static_cast<std::size_t>(View::Coming)]);
+    return query.view.cluster.nodes()[node.index()].free_gpus(View::Coming);
 }
 
 // What may be taken of it one by one.

@@ -17,8 +17,10 @@ namespace {
 
 bool may_take(const VictimQuery& query, const NodeWork::JobPart& part) {
     const Terms& terms = query.terms;
-    const bool is_of_own = part.project == terms.project;
-    if (terms.from_own) return is_of_own && part.loss.priority_key < terms.priority_key;
+    if (terms.from_own) {
+        return part.project == terms.project &&
+               terms.reaches(query.view.cluster.job(part.loss.job).priority_key());
+    }
     if (!query.ledger.may_take(part.project, part.size)) return false;
     const bool keeps = terms.minimum_run && !terms.asks_who && part.loss.is_protectable;
     return !keeps || part.protected_until(query.view.policy) <= query.view.now ||

@@ -45,7 +45,7 @@ class NodeWork {
         std::uint64_t gpu_mask = 0;
         bool is_whole = true;  // it shares none of them
         MilliGpu freed{0};  // of each of them, at most
-        cluster::LossKey loss;
+        cluster::LossKey loss;  // but its priority: that changes more often, ask the job
         UnitSize size;  // for the ledger, at least
         TimePoint last_start;
         model::Duration minimum_run{0};  // kOfProject: the policy's

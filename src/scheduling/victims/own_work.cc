@@ -10,15 +10,20 @@ namespace berth::scheduling {
 const base::SortedRuns<OwnWork::ReachableNode>& OwnWork::reachable_nodes(const PoolView& view,
                                                                          ProjectId project,
                                                                          int gpus) {
-    const base::ChangeLog<NodeId>& log = view.cluster.changed_nodes().work;
+    const cluster::ChangedNodes& changed = view.cluster.changed_nodes();
+    const bool can_follow =
+        changed.work.reaches_back_to(work_mark_) && changed.ranks.reaches_back_to(ranks_mark_);
     const bool is_new = std::ranges::find(asked_, gpus) == asked_.end();
     if (is_new) asked_.push_back(gpus);
-    if (is_new || on_.size() != view.cluster.nodes().size() || !log.reaches_back_to(mark_)) {
+    if (is_new || on_.size() != view.cluster.nodes().size() || !can_follow) {
         look_at_all(view);
     } else {
-        log.visit_since(mark_, [&](NodeId node) { look_at(view, node); });
+        const auto look = [&](NodeId node) { look_at(view, node); };
+        changed.work.visit_since(work_mark_, look);
+        changed.ranks.visit_since(ranks_mark_, look);
     }
-    mark_ = log.read();
+    work_mark_ = changed.work.read();
+    ranks_mark_ = changed.ranks.read();
     return reachable_nodes_[{project, gpus}];
 }
 

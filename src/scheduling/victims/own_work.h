@@ -51,7 +51,8 @@ class OwnWork {
     void look_at_all(const PoolView& view);
     void look_at(const PoolView& view, NodeId node);
 
-    std::uint64_t mark_ = 0;  // in the log of the nodes that changed
+    std::uint64_t work_mark_ = 0;  // in the logs of the nodes that changed
+    std::uint64_t ranks_mark_ = 0;
     std::vector<int> asked_;  // for how many GPUs
     std::map<Key, base::SortedRuns<ReachableNode>> reachable_nodes_;
     std::vector<std::vector<std::pair<Key, ReachableNode>>> on_;  // by node: what is listed of it

@@ -66,7 +66,9 @@ struct VictimQuery {
     // The least that pausing any of it destroys, in the end.
     std::int64_t lost(const NodeWork::JobPart& part) const {
         if (has(view.started_now, part.loss.job)) return 0;
-        return least_lost(part.project, part.loss);
+        cluster::LossKey loss = part.loss;
+        loss.priority_key = view.cluster.job(loss.job).priority_key();
+        return least_lost(part.project, loss);
     }
     // The least that pausing any unit of this job of the project destroys, in the end.
     std::int64_t least_lost(ProjectId project, const cluster::LossKey& next) const {
