@@ -170,21 +170,44 @@ Changed Serving::withdraw_for(const PoolView& view, JobId turn) {
     const auto waiting = known.find(turn);
     if (waiting == known.end() || !has_withdrawn_.insert({turn, view.pool}).second) return changed;
     for (const StrongerJob& stronger : waiting->second) {
-        const Job& job = decision_.cluster().job(stronger.job);
         if (stronger.pool != view.pool) continue;
-        for (const ProjectId project : withdraw_for(view, job.id)) {  // who is stronger than it
-            changed.push_back(project);
+        const Job& found = decision_.cluster().job(stronger.job);
+        const Job& first = decision_.cluster().job(first_like(view, found));
+        Changed served = serve_stronger(view, first, stronger.rule);
+        if (served.empty() && first.id != found.id) {
+            served = serve_stronger(view, found, stronger.rule);
         }
-        if (!job.is_waiting()) continue;
-        if (allocate_to(view, job)) {
-            changed.push_back(job.project);
-            continue;
-        }
-        const bool reclaims = stronger.rule == Rule::Reclaim;
-        const Ways way{.reclaims = reclaims, .preempts = !reclaims};
-        for (const ProjectId project : serve(view, job, way, nullptr)) changed.push_back(project);
+        changed.insert(changed.end(), served.begin(), served.end());
     }
     return changed;
+}
+
+Changed Serving::serve_stronger(const PoolView& view, const Job& job, Rule rule) {
+    Changed changed = withdraw_for(view, job.id);  // who is stronger than it
+    if (!job.is_waiting()) return changed;
+    if (allocate_to(view, job)) {
+        changed.push_back(job.project);
+        return changed;
+    }
+    const bool reclaims = rule == Rule::Reclaim;
+    const Ways way{.reclaims = reclaims, .preempts = !reclaims};
+    for (const ProjectId project : serve(view, job, way, nullptr)) changed.push_back(project);
+    return changed;
+}
+
+// Of those of its project that ask the same, the first in order: which of them came upon the job in
+// its way depends on whom those before it did.
+JobId Serving::first_like(const PoolView& view, const Job& job) const {
+    if (job.is_waiting() && job.gang_phase() > 0) return job.id;
+    const int ask = job.is_waiting() ? job.ask() : job.tasks_min;
+    for (const auto& [key, jobs] : view.claim(job.project).queue) {
+        const bool is_like = key.shape == job.shape && key.gang_phase == 0 && key.ask == ask &&
+                             key.preemptible == job.preemptible &&
+                             key.preemption_delay == job.preemption_delay &&
+                             !key.singleton.is_valid();
+        if (is_like) return jobs.begin()->second;
+    }
+    return job.id;
 }
 
 // What was promised goes to those for whom it is dropped, before any other job can take it.
