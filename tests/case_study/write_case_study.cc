@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes what docs/case-study.md shows: its tables to standard output, its pictures, the stream of
-// seed 1 and both clusters, for berth simulate, into the folder named by the only argument.
+// each seed and both clusters, for berth simulate, into the folder named by the only argument.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -68,7 +68,9 @@ class Folder {
 };
 
 void write_inputs(Folder& folder) {
-    folder.write("jobs.csv", csv(stream(Site{}, 1)));
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        folder.write("jobs-" + std::to_string(seed) + ".csv", csv(stream(Site{}, seed)));
+    }
     for (const Assignment assignment : {Assignment::Static, Assignment::Shared}) {
         folder.write(name(assignment) + ".json", codec::state_json(cluster(assignment)));
     }
