@@ -118,6 +118,8 @@ class Kinds(KindsCase):
             "metadata": {"name": "left-workers-0", "ownerReferences": owned_by(jobset),
                          "labels": {"jobset.sigs.k8s.io/replicatedjob-name": "workers"}}, **job})
         self.await_bound(2, "borrower")
+        # Its node says so once: what is written before that is overwritten.
+        eventually(lambda: self.pods("borrower")[0]["status"]["phase"] == "Running", "it runs")
         done = self.pods("borrower")[0]["metadata"]["name"]
         self.api.patch(f"/api/v1/namespaces/borrower/pods/{done}/status",
                        {"status": {"phase": "Succeeded"}})
