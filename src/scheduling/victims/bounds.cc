@@ -165,7 +165,10 @@ int Bounds::legal_gpus_on(const VictimQuery& query, NodeId node) const {
 void Bounds::bring_up_to_date(const VictimQuery& query) {
     query.work.bring_up_to_date(query.view);
     const base::ChangeLog<NodeId>& log = query.view.cluster.changed_nodes().work;
-    if (!log.reaches_back_to(lent_.mark)) lent_ = {log.mark(), {}, {}, {}};
+    // As the work itself is looked at anew: what is subtracted is what was added.
+    const std::size_t nodes = query.view.cluster.nodes().size();
+    const bool can_follow = log.reaches_back_to(lent_.mark) && lent_.nodes == nodes;
+    if (!can_follow) lent_ = {log.mark(), nodes, {}, {}, {}};
     lent_.may_lose.resize(query.view.cluster.projects().size());
     log.visit_since(lent_.mark, [&](NodeId node) { count_again(query, node); });
     lent_.mark = log.read();

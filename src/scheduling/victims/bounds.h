@@ -38,6 +38,7 @@ class Bounds {
     // For those who reclaim.
     struct Lent {
         std::uint64_t mark = 0;  // in the log of the nodes that changed
+        std::size_t nodes = 0;  // how many there were
         base::SmallVector<ProjectId, 128> projects;  // whose work may be taken, ascending
         std::vector<bool> may_lose;  // by project: whether it is one of them
         cluster::NodeCounts gpus;  // that could be: one that several share counts for each of them
