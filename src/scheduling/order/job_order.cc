@@ -7,18 +7,25 @@
 namespace berth::scheduling {
 namespace {
 
-bool is_before(const ClassHead& left, const ClassHead& right) {
-    return std::tie(right.job_class.priority_key, left.job_class.gang_phase, left.created,
-                    left.job) < std::tie(left.job_class.priority_key, right.job_class.gang_phase,
-                                         right.created, right.job);
-}
-
 void sort_last_first(std::vector<ClassHead>& heads) {
     std::ranges::sort(heads,
                       [](const auto& left, const auto& right) { return is_before(right, left); });
 }
 
 }  // namespace
+
+bool is_before(const ClassHead& left, const ClassHead& right) {
+    return std::tie(right.job_class.priority_key, left.job_class.gang_phase, left.created,
+                    left.job) < std::tie(left.job_class.priority_key, right.job_class.gang_phase,
+                                         right.created, right.job);
+}
+
+ClassHead class_head_of(const cluster::Job& job) {
+    cluster::JobClassKey job_class;
+    job_class.priority_key = job.queue_priority();
+    job_class.gang_phase = job.gang_phase();
+    return {job_class, job.created, job.id};
+}
 
 void JobOrder::open(const cluster::Claim& claim) {
     closed_.clear();

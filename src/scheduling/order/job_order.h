@@ -24,6 +24,10 @@ struct ClassHead {
     model::TimePoint created;
     base::JobId job;
 };
+// Rule R3.
+bool is_before(const ClassHead& left, const ClassHead& right);
+// What rule R3 knows of a job, were it the only one of its job class.
+ClassHead class_head_of(const cluster::Job& job);
 
 class JobOrder {
   public:

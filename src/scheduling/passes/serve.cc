@@ -171,15 +171,35 @@ Changed Serving::withdraw_for(const PoolView& view, JobId turn) {
     if (waiting == known.end() || !has_withdrawn_.insert({turn, view.pool}).second) return changed;
     for (const StrongerJob& stronger : waiting->second) {
         if (stronger.pool != view.pool) continue;
-        const Job& found = decision_.cluster().job(stronger.job);
-        const Job& first = decision_.cluster().job(first_like(view, found));
-        Changed served = serve_stronger(view, first, stronger.rule);
-        if (served.empty() && first.id != found.id) {
-            served = serve_stronger(view, found, stronger.rule);
-        }
+        const Changed served = serve_first(view, stronger);
         changed.insert(changed.end(), served.begin(), served.end());
     }
     return changed;
+}
+
+// Which job of its project came upon the one in its way depends on whom those before it did, and on
+// what the project's first job asks. So the first in order that asks the same is served, or one
+// before it with as much right that fits what is idle.
+Changed Serving::serve_first(const PoolView& view, const StrongerJob& stronger) {
+    const Job& found = decision_.cluster().job(stronger.job);
+    const int ask = found.is_waiting() ? found.ask() : found.tasks_min;
+    const auto right_of = [&](const Job& job, int tasks) {
+        return service_key(view, job.project, ask_gpus(view, job, tasks)).first;
+    };
+    JobOrder order;
+    order.open(view.claim(found.project));
+    const std::vector<ClassHead> heads(order.heads().rbegin(), order.heads().rend());
+    for (const ClassHead& head : heads) {
+        const Job& job = decision_.cluster().job(head.job);
+        if (job.gang_phase() == 0 && job.shape == found.shape && job.ask() == ask) {
+            Changed changed = serve_stronger(view, job, stronger.rule);
+            if (!changed.empty()) return changed;
+        } else if (is_before(head, class_head_of(found)) &&
+                   right_of(job, job.ask()) <= right_of(found, ask) && allocate_to(view, job)) {
+            return {job.project};
+        }
+    }
+    return serve_stronger(view, found, stronger.rule);
 }
 
 Changed Serving::serve_stronger(const PoolView& view, const Job& job, Rule rule) {
@@ -193,21 +213,6 @@ Changed Serving::serve_stronger(const PoolView& view, const Job& job, Rule rule)
     const Ways way{.reclaims = reclaims, .preempts = !reclaims};
     for (const ProjectId project : serve(view, job, way, nullptr)) changed.push_back(project);
     return changed;
-}
-
-// Of those of its project that ask the same, the first in order: which of them came upon the job in
-// its way depends on whom those before it did.
-JobId Serving::first_like(const PoolView& view, const Job& job) const {
-    if (job.is_waiting() && job.gang_phase() > 0) return job.id;
-    const int ask = job.is_waiting() ? job.ask() : job.tasks_min;
-    for (const auto& [key, jobs] : view.claim(job.project).queue) {
-        const bool is_like = key.shape == job.shape && key.gang_phase == 0 && key.ask == ask &&
-                             key.preemptible == job.preemptible &&
-                             key.preemption_delay == job.preemption_delay &&
-                             !key.singleton.is_valid();
-        if (is_like) return jobs.begin()->second;
-    }
-    return job.id;
 }
 
 // What was promised goes to those for whom it is dropped, before any other job can take it.

@@ -49,8 +49,8 @@ class Serving {
 
     // --- jobs that let others pass (withdrawals.h)
     Changed withdraw_for(const PoolView& view, JobId turn);
+    Changed serve_first(const PoolView& view, const StrongerJob& stronger);
     Changed serve_stronger(const PoolView& view, const cluster::Job& job, model::Rule rule);
-    JobId first_like(const PoolView& view, const cluster::Job& job) const;
     void withdraw_reservations(const PoolView& view, QueueOrder& order);
     bool is_turn_of_others(ProjectId project, const cluster::JobClassKey& job_class) const;
 
