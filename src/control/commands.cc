@@ -163,10 +163,9 @@ void Controller::set_levels(model::Levels levels, Done done) {
 }
 
 void Controller::set_policy(const model::PolicyChanges& changes, std::string actor, Done done) {
-    ask(kind_of(actor), std::move(done),
-        [this, changes = model::under_new_names(changes), actor](Transaction& transaction) {
-            return take_policy(transaction, changes, actor);
-        });
+    ask(kind_of(actor), std::move(done), [this, changes, actor](Transaction& transaction) {
+        return take_policy(transaction, changes, actor);
+    });
 }
 
 // Kept as the setting itself writes it, so that what is the same is the same text.
@@ -174,7 +173,7 @@ base::Status Controller::take_policy(Transaction& transaction, const model::Poli
                                      const std::string& actor) {
     BERTH_TRY(next, model::changed_policy(settings_.policy, changes));
     model::PolicySet set;
-    for (const auto& [name, text] : changes) {
+    for (const auto& [name, text] : model::under_new_names(changes)) {
         std::optional<std::string> wanted;
         if (text) wanted = model::find_policy_setting(name)->write(next);
         const auto known = state_.policy.find(name);

@@ -204,9 +204,8 @@ class Check {
     }
 
     Status operator()(const model::PolicySet& set) const {
-        if (auto changed = model::changed_policy({}, set.settings); !changed) {
-            return tl::unexpected(std::move(changed.error()));
-        }
+        auto changed = model::changed_policy({}, model::under_new_names(set.settings));
+        if (!changed) return tl::unexpected(std::move(changed.error()));
         return check_order(set.order);
     }
 

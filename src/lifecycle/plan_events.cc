@@ -49,7 +49,6 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
         events.emplace_back(model::JobStarting{start.job, job.attempts + (goes_on ? 0 : 1),
                                                start.rule, start.tasks});
     }
-    if (!policy.sticky_plans) return events;
     for (const model::Reservation& reservation : plan.reservations) {
         events.emplace_back(model::JobReserved{reservation.job, reservation.rule,
                                                reservation.deadline, reservation.tasks});

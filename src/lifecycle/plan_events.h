@@ -12,8 +12,7 @@
 
 namespace berth::lifecycle {
 
-// In an order in which they can be applied. Reservations become holds only where the policy's
-// plans are sticky; otherwise the next decision looks anew.
+// In an order in which they can be applied.
 std::vector<model::EventBody> events_of(const State& state, const model::Plan& plan,
                                         const model::Policy& policy, model::TimePoint now);
 

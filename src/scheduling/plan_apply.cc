@@ -5,7 +5,7 @@
 
 namespace berth::scheduling {
 
-void carry_out(cluster::Cluster& cluster, const model::Plan& plan, Reservations reservations) {
+void carry_out(cluster::Cluster& cluster, const model::Plan& plan) {
     const auto pool_of = [&](const auto& given) {
         return cluster::pool_of(cluster, cluster.job(given.job), given.tasks);
     };
@@ -18,7 +18,6 @@ void carry_out(cluster::Cluster& cluster, const model::Plan& plan, Reservations 
         if (cluster.job(start.job).reservation) cluster.drop_reservation(start.job);
         cluster.place(start.job, pool_of(start), start.tasks);
     }
-    if (reservations == Reservations::Ignored) return;
     const auto reserve = [&](const auto& given) {
         cluster.reserve(given.job, pool_of(given), given.tasks, given.deadline, given.rule);
     };

@@ -10,7 +10,6 @@
 
 namespace berth::scheduling {
 
-enum class Reservations { Made, Ignored };
-void carry_out(cluster::Cluster& cluster, const model::Plan& plan, Reservations reservations);
+void carry_out(cluster::Cluster& cluster, const model::Plan& plan);
 
 }  // namespace berth::scheduling

@@ -94,6 +94,19 @@ TEST_CASE("one setting that cannot be refuses them all") {
     CHECK(world.count("policy_set") == 0);
 }
 
+TEST_CASE("a setting that is gone is refused, and passed over in the log") {
+    World world;
+    const auto gone = world.set_policy({{"reservation_hold", "1m"}, {"sticky_plans", "no"}});
+    REQUIRE_FALSE(gone.has_value());
+    CHECK(gone.error().code == ErrorCode::NotFound);
+    CHECK(world.count("policy_set") == 0);
+    model::Event event{world.controller->state().sequence + 1, world.clock.now(), "admin",
+                       model::PolicySet{{{"sticky_plans", "no"}, {"reservation_hold", "1m"}}, {}}};
+    REQUIRE(world.store.commit({{std::move(event)}, {}, {}}));
+    world.restart();
+    CHECK(world.controller->state().policy == model::PolicyChanges{{"reservation_hold", "1m"}});
+}
+
 TEST_CASE("the grace of pauses from now on is the new one") {
     World world;
     REQUIRE(world.set_policy({{"grace", "7s"}}));

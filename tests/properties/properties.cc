@@ -153,10 +153,8 @@ class Life {
         for (std::string& finding : findings) report(finding);
     }
 
-    // I5: a plan that leaves something to decide says so: it wakes at once. Promises that are
-    // forgotten are made again.
+    // I5: a plan that leaves something to decide says so: it wakes at once.
     void check_fixed_point() {
-        if (!stage_.policy().sticky_plans) return;
         const model::TimePoint now = stage_.now();
         // Given up processes end at once here; their end is what the next decision is for.
         if (!plan_.give_ups.empty()) return;
@@ -262,9 +260,8 @@ class Life {
         }
         if (!found_.empty()) return;
         // R6 lets the last piece overshoot and R7 asks for no fairness: without a minimum run two
-        // projects can, rarely, take the same GPUs from each other for ever. And plans that are
-        // forgotten can move one job for ever: it comes back to where it was. Counted, not failed.
-        if (stage_.policy().min_run == model::Duration{0} || !stage_.policy().sticky_plans) {
+        // projects can, rarely, take the same GPUs from each other for ever. Counted, not failed.
+        if (stage_.policy().min_run == model::Duration{0}) {
             ++stats_.cycles;
         } else {
             report("I5: no fixed point within " + std::to_string(kRoundsMax));

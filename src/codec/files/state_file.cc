@@ -117,11 +117,11 @@ void StateReader::read_levels(FieldReader& fields) {
 void StateReader::read_policy(FieldReader& fields) {
     state_.profile = fields.text("profile", state_.profile);
     for (auto& [name, text] : fields.labels("policy")) state_.policy.emplace(name, text);
-    state_.policy = model::under_new_names(state_.policy);
     const auto profile = model::policy_named(state_.profile);
     if (!profile) return fields.refuse("profile", "\"berth\" or \"classic\"");
     const auto policy = model::changed_policy(*profile, state_.policy);
     if (!policy) fields.report("policy", policy.error().message);
+    state_.policy = model::under_new_names(state_.policy);
 }
 
 void StateReader::read_pool(const Value& value, const std::string& path) {

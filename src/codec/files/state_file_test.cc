@@ -207,11 +207,11 @@ TEST_CASE("levels are those of the file, or zone, block and rack") {
 TEST_CASE("a state says which policy decides") {
     CHECK(good("now: 0").policy.empty());
     const auto state =
-        good("profile: classic\npolicy: {min_runtime: 90m, moves: 3, sticky_plans: yes}");
+        good("profile: classic\npolicy: {min_runtime: 90m, moves: 3, gang_reclaim: yes}");
     CHECK(state.profile == "classic");
     CHECK(state.policy == model::PolicyChanges{{"min_runtime", "90m"},
                                                {"consolidation_max_jobs", "3"},
-                                               {"sticky_plans", "yes"}});
+                                               {"gang_reclaim", "yes"}});
     CHECK(good(codec::state_json(state)).policy == state.policy);
     CHECK(error_of("policy: {order.tail: many}") ==
           "state.yaml:1: policy: order.tail: wanted a whole number from 0 to 50, found \"many\"");

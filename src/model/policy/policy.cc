@@ -10,7 +10,6 @@ Policy berth_policy() { return {}; }
 Policy classic_policy() {
     Policy policy;
     policy.cheapest_victims = false;
-    policy.sticky_plans = false;
     policy.scale_overcommitted = false;
     policy.gang_reclaim = false;
     policy.actions_apart = true;

@@ -67,8 +67,6 @@ struct Policy {
     // An owner within its quota also takes back host memory and the like that work without GPUs of
     // other projects has beside free GPUs.
     bool reclaim_cpu_only = true;
-    // Capacity freed for a job is reserved for it until it starts or the deadline passes.
-    bool sticky_plans = true;
     // A started job is left alone this long, unless the owner of the quota returns.
     Duration min_run{5 * 60 * 1000};
     // ... and at least this many times its restart cost.

@@ -219,7 +219,6 @@ constexpr PolicySetting kSettings[] = {
             "time a job has to save before a pause"),
     setting("reservation_hold", time<&P::reservation_hold>(),
             "reservations last this long after grace", "hold"),
-    setting("sticky_plans", yes_no<&P::sticky_plans>(), "freed GPUs are reserved for the job"),
     setting("cheapest_victims", yes_no<&P::cheapest_victims>(),
             "preempt the jobs that lose least work"),
     setting("waste_budget", waste_budget(), "unsaved GPU time that may be lost a day"),
@@ -251,6 +250,20 @@ constexpr PolicySetting kSettings[] = {
     setting("build", spreading<&P::build>(), "placement of build and inference jobs"),
 };
 
+// Settings of former releases, and what holds today.
+struct Retired {
+    std::string_view name;
+    std::string_view instead;
+};
+constexpr Retired kRetired[] = {
+    {"sticky_plans", "GPUs that are freed for a job are always reserved for it"},
+};
+
+const Retired* find_retired(std::string_view name) {
+    const auto found = std::ranges::find(kRetired, name, &Retired::name);
+    return found == std::end(kRetired) ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::span<const PolicySetting> policy_settings() { return kSettings; }
@@ -266,6 +279,7 @@ const PolicySetting* find_policy_setting(std::string_view name) {
 PolicyChanges under_new_names(const PolicyChanges& changes) {
     PolicyChanges renamed;
     for (const auto& [name, text] : changes) {
+        if (find_retired(name) != nullptr) continue;
         const PolicySetting* const known = find_policy_setting(name);
         if (known == nullptr || known->name == name) {
             renamed.insert_or_assign(name, text);
@@ -278,6 +292,10 @@ PolicyChanges under_new_names(const PolicyChanges& changes) {
 
 Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes) {
     for (const auto& [name, text] : changes) {
+        if (const Retired* retired = find_retired(name)) {
+            return base::fail(base::ErrorCode::NotFound,
+                              "setting \"" + name + "\" is gone: " + std::string(retired->instead));
+        }
         const PolicySetting* known = find_policy_setting(name);
         if (known == nullptr) {
             std::string names;

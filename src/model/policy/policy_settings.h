@@ -3,7 +3,8 @@
 // What can be set of a policy, under which name, and to what? The one table: the policy lines of
 // scenarios, `berth policy`, the flags of `berth up` and the event log all speak its names and
 // texts. A setting that was renamed is found under its former name as well, for one release in what
-// people write and for ever in logs and snapshots.
+// people write and for ever in logs and snapshots. One that is gone is refused in what people write
+// and passed over in logs and snapshots.
 //
 // Guarantees: what write() says, read() takes back as the same value; what read() refuses has
 // changed nothing.
@@ -37,9 +38,10 @@ const PolicySetting* find_policy_setting(std::string_view name);
 
 // Settings by name; none = as the server was started.
 using PolicyChanges = std::map<std::string, std::optional<std::string>>;
-// The same under the names of today; of two names of one setting, the newer one holds.
+// The same under the names of today, without those that are gone; of two names of one setting, the
+// newer one holds.
 PolicyChanges under_new_names(const PolicyChanges& changes);
-// Errors: NotFound, listing the settings; Invalid.
+// Errors: NotFound, listing the settings or saying what holds instead; Invalid.
 base::Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes);
 // Those that hold when the later ones are made too; one without a text takes it back.
 PolicyChanges merged(const PolicyChanges& known, const PolicyChanges& later);

@@ -114,5 +114,17 @@ TEST_CASE("changes hold together, and a name that is not known lists those that 
           "consolidation_max_jobs: wanted a whole number from 0 to 1000, found \"many\"");
 }
 
+TEST_CASE("a setting that is gone is refused with what holds instead, and passed over in logs") {
+    const auto refused = changed_policy(berth_policy(), {{"sticky_plans", "no"}});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == base::ErrorCode::NotFound);
+    CHECK(refused.error().message ==
+          "setting \"sticky_plans\" is gone: GPUs that are freed for a job are always reserved for "
+          "it");
+    CHECK(under_new_names({{"sticky_plans", "no"}, {"grace", "1m"}}) ==
+          PolicyChanges{{"grace", "1m"}});
+    CHECK(merged({{"sticky_plans", "no"}}, {{"grace", "1m"}}) == PolicyChanges{{"grace", "1m"}});
+}
+
 }  // namespace
 }  // namespace berth::model

@@ -512,7 +512,7 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
         before[cluster.job(pause.job).pool.index()].wasted_gpu_ms += pause.cost.unsaved_gpu_ms;
     }
     const cluster::Trial trial(cluster);
-    carry_out(cluster, plan, Reservations::Made);
+    carry_out(cluster, plan);
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         // Reported of the first pool it names that could ever take it, else of the first.

@@ -111,8 +111,7 @@ class Future {
         for (const model::Start& start : plan.starts) {
             if (cluster_.job(start.job).active == 0) begin.insert(start.job);
         }
-        scheduling::carry_out(cluster_, plan,
-                              policy_.sticky_plans ? Reservations::Made : Reservations::Ignored);
+        scheduling::carry_out(cluster_, plan);
         for (const model::Pause& pause : plan.pauses) leave(pause.job);
         for (const model::Move& move : plan.moves) leave(move.job);
         for (const JobId job : begin) {

@@ -82,7 +82,6 @@ bool share_a_node(const std::vector<TaskPlacement>& some, const Places& others) 
 base::SmallVector<JobId, 16> reservations_in_the_way(const PoolView& view,
                                                      const Beneficiary& beneficiary,
                                                      VictimSearch& search) {
-    if (!view.policy.sticky_plans) return {};
     if (!is_owner(view, beneficiary)) return {};
     Holders taken = losers(view, beneficiary, holders_in_order(view));
     Withdrawal withdrawal(view, beneficiary, search);

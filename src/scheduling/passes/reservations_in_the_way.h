@@ -5,7 +5,7 @@
 // needs it within its own (R6). Looked for when no victims help as long as all reservations are
 // kept. Of those that may be taken, one after the other until that helps: reservations made without
 // a claim first, then of the last in priority, then of the youngest; reservations elsewhere are
-// kept. Profiles without sticky plans keep no reservations; there nothing is looked for.
+// kept.
 //
 // Guarantees: with these reservations void, and perhaps victims, the owner's job can start; a
 // project that holds no more than its quota, reservations included, loses none. Cost: O(holders log

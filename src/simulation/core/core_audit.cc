@@ -117,8 +117,7 @@ class CoreAuditor {
     }
 
     void look_at_waits() {
-        const model::Policy& policy = experiment_.policy;
-        if (!policy.sticky_plans) return;  // what is freed for an owner may go to others
+        if (!experiment_.policy.cheapest_victims) return;  // may pause twice
         const auto waits = in_quota_waits(accounts_, experiment_, run_, Demand::FitsAnywhere);
         for (std::size_t i = 0; i < waits.size(); ++i) {
             if (waits[i].job < 0) continue;
