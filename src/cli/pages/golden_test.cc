@@ -344,7 +344,7 @@ codec::JobView ordered_job() {
 codec::JobView levelled_job() {
     codec::JobView job = ordered_job();
     job.verdict->because(Cause::AheadInQueue);
-    job.why = "would fit, but jobs ahead of it take the room; number 1 in nlp";
+    job.why = "would fit, but jobs ahead of it take the room";
     job.order = model::OrderAccount{.by = model::JobOrder::ByLevels,
                                     .position = 1,
                                     .waiting = 1,

@@ -112,6 +112,7 @@ inline constexpr std::array<Word, model::kCauseCount> kWords<model::Cause>{
     "taint_not_tolerated",
     "no_node_of_kind",
     "ahead_in_queue",
+    "behind_projects",
     "reserved_for_other",
     "kept_for_backfill",
     "not_enough_free",

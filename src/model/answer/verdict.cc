@@ -46,7 +46,8 @@ Reason reason_of(Cause cause) {
         case Cause::NoNodeWithLabel:
         case Cause::TaintNotTolerated:
         case Cause::NoNodeOfKind: return Reason::ModelMismatch;
-        case Cause::AheadInQueue: return Reason::PriorityAhead;
+        case Cause::AheadInQueue:
+        case Cause::BehindProjects: return Reason::PriorityAhead;
         case Cause::ReservedForOther:
         case Cause::KeptForBackfill: return Reason::Reserved;
         case Cause::NotTogetherOnNode:

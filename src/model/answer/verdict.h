@@ -83,6 +83,7 @@ enum class Cause : std::uint8_t {
     NoNodeOfKind,
     // Room.
     AheadInQueue,
+    BehindProjects,  // only jobs of other projects were served before it
     ReservedForOther,
     KeptForBackfill,
     NotEnoughFree,

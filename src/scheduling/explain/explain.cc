@@ -336,7 +336,13 @@ class Explainer {
     bool is_behind_others() {
         for (const model::Start& start : plan_.starts) add_blocker(start.job);
         for (const model::Reservation& in_use : plan_.reservations) add_blocker(in_use.job);
-        return with(Cause::AheadInQueue);
+        const bool is_own_project = std::ranges::any_of(verdict_.blockers, [&](JobId blocker) {
+            return view_.cluster.job(blocker).project == job_.project;
+        });
+        if (is_own_project) return with(Cause::AheadInQueue);
+        verdict_.used = view_.allocated(job_.project);
+        verdict_.bound = view_.shares.fair[job_.project.index()];
+        return with(Cause::BehindProjects);
     }
 
     // Whether it would fit if nothing were promised.

@@ -76,8 +76,10 @@ constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentenc
     {Cause::NoNodeWithLabel, "no node has {what}"},
     {Cause::TaintNotTolerated, "taint {what} is not tolerated, and no other node would do"},
     {Cause::NoNodeOfKind, "no node carries the GPU model or labels it asks for"},
-    {Cause::AheadInQueue,
-     "would fit, but jobs ahead of it take the room; number {position} in {scope}"},
+    {Cause::AheadInQueue, "would fit, but jobs ahead of it take the room"},
+    {Cause::BehindProjects,
+     "would fit, but other projects are served first; {scope} holds {used} of its fair share of "
+     "{bound GPUs} and asks {asks}"},
     {Cause::ReservedForOther, "{free} besides those kept for another job"},
     {Cause::KeptForBackfill, "{free}, {bound} of them kept for a gang that has waited longer"},
     {Cause::NotEnoughFree, "{full}"},
@@ -212,7 +214,6 @@ std::optional<std::string> said_part(const Verdict& verdict, std::string_view na
     if (name == "host bound") return host_text(verdict, verdict.host_bound);
     if (name == "idle") return format(verdict.idle);
     if (name == "capacity") return format(verdict.capacity);
-    if (name == "position") return std::to_string(verdict.position);
     return {};
 }
 
