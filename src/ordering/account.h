@@ -34,6 +34,8 @@ class Story {
     static constexpr std::size_t kChanges = 5;
 
     void note_stage(TimePoint time, int stage);
+    // The stages of another order are not those of this one.
+    void forget_stages() { count_ = 0; }
     void add(const model::StageChange& change);
     int stage() const { return count_ == 0 ? 0 : stages_[count_ - 1]; }
     std::vector<model::StageChange> changes() const;

@@ -25,9 +25,13 @@ constexpr Likenesses kAlike{7, 8, 9};
 class Bench {
   public:
     explicit Bench(model::OrderRules rules = {}) {
+        set_rules(rules);
+        order.may_have(kOwn, 8000, now);
+    }
+    void set_rules(model::OrderRules rules) {
         const RulesOfProject given{kOwn, rules};
         (void)order.set_rules({&given, 1});
-        order.may_have(kOwn, 8000, now);
+        look();
     }
     JobId submit(const Likenesses& alike = kAlike) {
         job = JobSnapshot{};
@@ -169,6 +173,21 @@ TEST_CASE("the last five changes of stage are listed, the oldest first") {
     REQUIRE(story.changes().size() == 5);
     CHECK(story.changes().front().stage == 2);
     CHECK(story.changes().back().stage == 0);
+}
+
+TEST_CASE("changes of stage are those of the order that holds") {
+    Bench bench({.by = model::JobOrder::ByLevels});
+    bench.submit();
+    bench.start();
+    bench.pass(hours(2));
+    CHECK(bench.account().changes.size() == 2);
+    bench.set_rules({.by = model::JobOrder::ByLevels, .patience = 60});
+    CHECK(bench.account().changes.size() == 2);
+    bench.set_rules({.by = model::JobOrder::Learned});
+    bench.set_rules({.by = model::JobOrder::ByLevels});
+    REQUIRE(bench.account().changes.size() == 1);
+    CHECK(bench.account().changes[0].time == bench.now);
+    CHECK(bench.account().changes[0].stage == bench.account().stage);
 }
 
 TEST_CASE("by age there is no stage, no cost and no bound") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -53,25 +54,24 @@ std::int64_t width_class(std::int64_t width) {
 
 std::vector<ProjectId> Ranks::set_rules(std::span<const RulesOfProject> given) {
     std::vector<ProjectId> changed;
-    std::vector<bool> learns(projects_.size());  // from now on, by project
+    std::set<ProjectId> reordered;
     for (const auto& [id, rules] : given) {
         Project& own = project(id);
         if (rules == own.rules) continue;
         changed.push_back(id);
-        learns.resize(projects_.size());
-        const bool learned_before = own.is_learned();
+        if (rules.by != own.rules.by) reordered.insert(id);
         own.rules = rules;
         own.last_stage = last_stage(rules.tail);
         if (!own.has_guards()) {
             own.waits.reset();
             own.fair.reset();
         }
-        learns[id.index()] = own.is_learned() && !learned_before;
     }
-    if (std::ranges::find(learns, true) == learns.end()) return changed;
+    if (reordered.empty()) return changed;
     for (auto&& [id, live] : jobs_) {
-        const std::size_t at = live.project.index();
-        if (at < learns.size() && learns[at] && experts_.step(live.places) > 0) believe(id, live);
+        if (!reordered.contains(live.project)) continue;
+        if (Story* story = stories_.get(id)) story->forget_stages();
+        if (project(live.project).is_learned() && experts_.step(live.places) > 0) believe(id, live);
     }
     return changed;
 }

@@ -57,6 +57,26 @@ void add(Verdict& verdict, const PoolView& view, const Denial& denial) {
     verdict.host_bound = denial.host.bound;
 }
 
+std::vector<JobId> served_by(const Plan& plan) {
+    std::vector<JobId> jobs;
+    for (const model::Start& start : plan.starts) jobs.push_back(start.job);
+    for (const model::Reservation& in_use : plan.reservations) jobs.push_back(in_use.job);
+    return jobs;
+}
+
+// Jobs of its own project were served before it, or only those of others, by share.
+void add_order(Verdict& verdict, const PoolView& view, const Plan& plan, ProjectId project) {
+    const auto is_of_project = [&](JobId job) { return view.cluster.job(job).project == project; };
+    if (std::ranges::any_of(served_by(plan), is_of_project)) {
+        return verdict.because(Cause::AheadInQueue);
+    }
+    add(verdict, view,
+        {.cause = Cause::BehindProjects,
+         .at = project,
+         .used = view.allocated(project),
+         .bound = view.shares.fair[project.index()]});
+}
+
 bool is_of_not_preemptible(Cause cause) {
     return cause == Cause::NonPreemptibleQuotaReached ||
            cause == Cause::NonPreemptibleCpuQuotaReached ||
@@ -334,15 +354,9 @@ class Explainer {
     }
 
     bool is_behind_others() {
-        for (const model::Start& start : plan_.starts) add_blocker(start.job);
-        for (const model::Reservation& in_use : plan_.reservations) add_blocker(in_use.job);
-        const bool is_own_project = std::ranges::any_of(verdict_.blockers, [&](JobId blocker) {
-            return view_.cluster.job(blocker).project == job_.project;
-        });
-        if (is_own_project) return with(Cause::AheadInQueue);
-        verdict_.used = view_.allocated(job_.project);
-        verdict_.bound = view_.shares.fair[job_.project.index()];
-        return with(Cause::BehindProjects);
+        for (const JobId served : served_by(plan_)) add_blocker(served);
+        add_order(verdict_, view_, plan_, job_.project);
+        return true;
     }
 
     // Whether it would fit if nothing were promised.
