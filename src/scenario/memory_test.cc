@@ -44,7 +44,7 @@ class Crowd {
   public:
     explicit Crowd(std::uint64_t seed) : dice_(seed) {
         play("policy min_runtime=40s order=levels");
-        for (int node = 0; node < 6; ++node) play("node n" + std::to_string(node) + " gpus=8");
+        while (nodes_ < 6) join();
         for (const char* project : {"a", "b", "c"}) {
             play("project " + std::string(project) + " quota=16");
         }
@@ -52,6 +52,7 @@ class Crowd {
     }
 
     void go_on() {
+        if (nodes_ < 9 && dice_.index(30) == 0) join();
         switch (dice_.index(6)) {
             case 0:
             case 1: submit(); break;
@@ -71,6 +72,7 @@ class Crowd {
     scenario::Stage stage;
 
   private:
+    void join() { play("node n" + std::to_string(nodes_++) + " gpus=8"); }
     void submit() {
         const std::string project(1, static_cast<char>('a' + dice_.index(3)));
         const int gpus = dice_.index(4) == 0 ? 1 << dice_.index(4) : 1;
@@ -88,6 +90,7 @@ class Crowd {
 
     base::Rng dice_;
     int jobs_ = 0;
+    int nodes_ = 0;
 };
 
 }  // namespace
