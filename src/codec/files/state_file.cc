@@ -340,7 +340,7 @@ void StateReader::read_project(const Value& value, const std::string& path) {
     project.job_tail = fields.maybe_whole("job_tail", {0, model::kOrderTailMax});
     project.order = static_cast<std::int64_t>(state_.projects.size());
     if (const Value* created = fields.find("created")) {
-        if (const auto count = decimal_from(created->text, 0)) {
+        if (const auto count = whole_from(created->text)) {
             project.order = *count;
         } else if (const auto time = fields.time("created")) {
             project.order = base::to_ms(*time);

@@ -204,6 +204,12 @@ TEST_CASE("levels are those of the file, or zone, block and rack") {
     CHECK(state.jobs[1].spec.topology == model::TopologyRequest{"row", ""});
 }
 
+TEST_CASE("a project made before 1970 is read as it was written") {
+    const auto state = good("projects: [{name: a, created: -5m}, {name: b, created: 7}]");
+    CHECK(state.projects[0].order == -300'000);
+    CHECK(good(codec::state_json(state)).projects == state.projects);
+}
+
 TEST_CASE("a state says which policy decides") {
     CHECK(good("now: 0").policy.empty());
     const auto state =

@@ -12,13 +12,6 @@ namespace {
 constexpr std::string_view kWantedTime =
     "a time such as 2026-03-01T12:00:00Z, 90s or a number of seconds";
 
-std::optional<std::int64_t> whole_from(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return number;
-}
-
 // "90s" or "90", with a sign in front where a moment may lie before the start.
 std::optional<base::Duration> duration_from(std::string_view text) {
     if (const auto milliseconds = decimal_from(text, 3)) return base::Duration{*milliseconds};
@@ -33,6 +26,13 @@ void Problems::report(int line, std::string_view path, std::string_view message)
     first_ = file_name_ + ":" + std::to_string(line) + ": ";
     if (!path.empty()) *first_ += std::string(path) + ": ";
     *first_ += message;
+}
+
+std::optional<std::int64_t> whole_from(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return number;
 }
 
 std::optional<std::int64_t> decimal_from(std::string_view text, int places) {

@@ -106,6 +106,8 @@ class FieldReader {
 
 // Reads a moment as FieldReader::time() does; none when it is not one.
 std::optional<base::TimePoint> time_from(const Value& value);
+// A whole number, also a negative one, as a time before 1970 is written.
+std::optional<std::int64_t> whole_from(std::string_view text);
 // A decimal number with at most `places` places as a whole number of its last place.
 std::optional<std::int64_t> decimal_from(std::string_view text, int places);
 using model::is_name;
