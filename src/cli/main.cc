@@ -71,6 +71,7 @@ int run_chosen(Context& context, const Arguments& leading, const Chosen& chosen)
     }
     const Success found = find_server(context, arguments->text("data", leading.text("data")));
     if (!found) return report(context, found.error());
+    context.typed = &*arguments;
     return chosen.verb->run(context, *arguments);
 }
 

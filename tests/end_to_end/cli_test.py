@@ -306,6 +306,40 @@ class Verbs(ServerCase):
             self.assertEqual(result.stdout, "")
             self.assertIn(wanted, result.stderr)
 
+    def test_an_error_names_the_flag_that_was_typed_not_the_field_that_it_sets(self):
+        self.out("project", "create", "p", "--quota", "1")
+        self.berth("pool", "create", "cells", "--labels", "cells=a")
+        long = "k" * 600
+        for words, wanted in (
+                ("project create x --tail 60",
+                 '--tail: wanted a whole number from 0 to 50, found "60"'),
+                ("project set p --delay soon", "--preemption-delay: wanted a time"),
+                ("project set p --preempt-min-runtime soon", "--preempt-min-runtime: wanted a"),
+                ("project set p --reclaim-min-runtime 400d",
+                 'project "p": --reclaim-min-runtime: wanted 0s to 365d'),
+                ("project set p --memory-quota much", "--memory-quota: wanted an amount"),
+                ("project set p --pool cells --memory-limit much", "--memory-limit: wanted an"),
+                ("project set p --weight 99999999", 'project "p": --weight: wanted 0 to'),
+                ("project set p --cpu-quota 4 --cpu-limit 2",
+                 'project "p": --cpu-quota: wanted at most its limit, 2, found 4'),
+                ("submit --grace soon -- true", "--grace: wanted a time"),
+                ("submit --grace 11m -- true", "--grace: wanted 0s to 10m"),
+                ("run --park-after soon -- true", "--park-after: wanted a time"),
+                ("submit --park-after 0s -- true", "--park-after: wanted a time"),
+                ("submit --preemption-delay soon -- true", "--preemption-delay: wanted a time"),
+                ("submit --time soon -- true", "--expected-time: wanted a time"),
+                ("submit --expected-time 900d -- true", "--expected-time: wanted 0s to 365d"),
+                ("submit --priority 9999999 -- true", "--priority: wanted -1000000 to 1000000"),
+                ("submit --dry-run --priority 9999999 -- true", "--priority: wanted -1000000"),
+                (f"submit -g {long}:2 -- true", "--gpus: wanted a name of at most 200 bytes"),
+                ("submit --cpus 99999999 -- true", "--cpus: wanted 0 to 1000000"),
+                (f"submit --key {long} -- true", "--key: wanted 1 to 200 bytes"),
+                ("submit --required planet -- true", '--required: no level "planet"'),
+                ("submit --required planet --preferred node -- true",
+                 '--required or --preferred: no level "planet"')):
+            seen = self.berth(*words.split(), code=124).stderr
+            self.assertTrue(seen.startswith(f"berth: {wanted}"), f"{words}: {seen}")
+
     def test_names_are_suggested(self):
         self.submit("-n", "llama-ft", "--", "sleep", "1000")
         self.assertIn('did you mean "llama-ft"?', self.berth("show", "lama-ft", code=127).stderr)

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/percent.h"
+#include "cli/command_line/arguments.h"
 #include "codec/text/json.h"
 #include "codec/words/words.h"
 
@@ -24,6 +25,13 @@ std::string job_target(model::JobId id, std::string_view rest = {}) {
 std::string text_of(const codec::Value& value, std::string_view name) {
     const codec::Value* member = value.find(name);
     return member && member->is_scalar() ? member->text : std::string();
+}
+
+// Of a refusal; about a flag, where it is about the field that one set.
+std::string cause_of(const codec::Value& problem, const Context& context) {
+    std::string cause = text_of(problem, "detail");
+    if (cause.empty()) cause = text_of(problem, "title");
+    return context.typed == nullptr ? cause : context.typed->in_flags(cause);
 }
 
 int exit_code_of_status(int status) {
@@ -76,8 +84,7 @@ Failure Client::no_answer(const base::Error& error) const {
 Failure Client::refused(const HttpResponse& response) const {
     Failure failure{exit_code_of_status(response.status), "", ""};
     if (const auto problem = codec::parse_json(response.body, "answer")) {
-        failure.cause = text_of(*problem, "detail");
-        if (failure.cause.empty()) failure.cause = text_of(*problem, "title");
+        failure.cause = cause_of(*problem, context_);
         failure.hint = text_of(*problem, "hint");
         // Well formed and beyond a limit, not a job that could run elsewhere.
         const bool has_verdict = problem->find("verdict") != nullptr;

@@ -40,6 +40,18 @@ const Flag* find_by_letter(const Verb& verb, char letter) {
     return nullptr;
 }
 
+std::vector<std::string> fields_of(const Flag& flag) {
+    std::vector<std::string> fields;
+    for (const std::string_view field : split_words(flag.fields, ' ')) fields.emplace_back(field);
+    if (fields.empty()) {
+        std::ranges::replace(fields.emplace_back(flag.name), '-', '_');
+    }
+    return fields;
+}
+
+// "body:1" and "flags:1" are places in a text that was made of the flags.
+bool is_place(std::string_view part) { return part == "body:1" || part == "flags:1"; }
+
 std::string unknown_flag(const Verb& verb, std::string_view typed) {
     std::vector<std::string_view> known;
     for (const auto flags : {verb.flags, std::span<const Flag>(kCommonFlags)}) {
@@ -220,6 +232,39 @@ Outcome<std::int64_t> Arguments::number(std::string_view flag, std::int64_t fall
                          in_quotes(given));
     }
     return number;
+}
+
+std::string Arguments::field(std::string_view flag) const {
+    const Flag* const found = find_by_name(*verb, flag);
+    BERTH_CHECK(found, "a verb asks only for flags it declares");
+    return fields_of(*found).front();
+}
+
+std::string Arguments::in_flags(std::string_view error) const {
+    constexpr std::string_view kEnd = ": ";
+    std::string subject;
+    std::string_view rest = error;
+    for (;;) {
+        const bool is_subject = rest.find('"') < rest.find(kEnd);
+        const std::size_t end = is_subject ? rest.find("\": ") + 1 : rest.find(kEnd);
+        if (end == rest.npos || (is_subject && end == 0)) return std::string(error);
+        const std::string_view part = rest.substr(0, end);
+        rest.remove_prefix(end + kEnd.size());
+        if (is_subject) subject += std::string(part) + std::string(kEnd);
+        if (is_subject || is_place(part)) continue;
+        const std::string flags = flags_of(part.substr(part.rfind('.') + 1));
+        return flags.empty() ? std::string(error)
+                             : subject + flags + std::string(kEnd) + std::string(rest);
+    }
+}
+
+std::string Arguments::flags_of(std::string_view field) const {
+    std::string flags;
+    for (const Flag& flag : verb->flags) {
+        if (!has(flag.name) || std::ranges::count(fields_of(flag), field) == 0) continue;
+        flags += (flags.empty() ? "--" : " or --") + std::string(flag.name);
+    }
+    return flags;
 }
 
 std::vector<std::string_view> split_words(std::string_view text, char separator) {

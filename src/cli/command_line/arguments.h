@@ -33,6 +33,12 @@ class Arguments {
     // Errors: bad usage, naming the flag.
     Outcome<base::Duration> duration(std::string_view flag, base::Duration fallback) const;
     Outcome<std::int64_t> number(std::string_view flag, std::int64_t fallback) const;
+    // What it sets in the API, given or not.
+    std::string field(std::string_view flag) const;
+    // An error that begins with the field of a flag that was given begins with the flag:
+    // `project "p": job_tail: wanted ...` is `project "p": --tail: wanted ...`. Of several flags
+    // that set this field all are named. Every other error stays as it is.
+    std::string in_flags(std::string_view error) const;
 
     const Verb* verb = nullptr;
     std::vector<std::string> words;
@@ -41,6 +47,8 @@ class Arguments {
 
   private:
     friend class Splitter;
+    // "--required or --preferred", of those given.
+    std::string flags_of(std::string_view field) const;
     std::vector<std::pair<std::string_view, std::string>> flags_;
 };
 

@@ -140,6 +140,34 @@ TEST_CASE("numbers and times are checked when they are used") {
     CHECK(parse(kPlain, {})->number("gpus", 7).value() == 7);
 }
 
+TEST_CASE("an error about a field names the flags that set it, of those that were given") {
+    static constexpr Flag kFieldFlags[] = {
+        {.name = "cpu-quota", .value = "CORES", .help = "how many"},
+        {.name = "tail", .value = "PERCENT", .help = "how much", .fields = "job_tail tail"},
+        {.name = "required", .value = "LEVEL", .help = "where", .fields = "required topology"},
+        {.name = "preferred", .value = "LEVEL", .help = "where", .fields = "preferred topology"},
+    };
+    constexpr Verb kSet{.name = "set", .flags = kFieldFlags};
+    const auto given = parse(kSet, {"--cpu-quota", "4", "--tail", "60", "--required", "node"});
+    REQUIRE(given.has_value());
+    CHECK(given->field("cpu-quota") == "cpu_quota");
+    CHECK(given->field("tail") == "job_tail");
+    CHECK(given->in_flags("job_tail: wanted 0 to 50") == "--tail: wanted 0 to 50");
+    CHECK(given->in_flags("body:1: tail: wanted 0: or 1") == "--tail: wanted 0: or 1");
+    CHECK(given->in_flags("flags:1: pools.a.b.cpu_quota: x") == "--cpu-quota: x");
+    CHECK(given->in_flags("project \"a: b\": cpu_quota: x") == "project \"a: b\": --cpu-quota: x");
+    CHECK(given->in_flags("topology: no level") == "--required: no level");
+    CHECK(parse(kSet, {"--preferred", "a", "--required", "b"})->in_flags("topology: no level") ==
+          "--required or --preferred: no level");
+    CHECK(parse(kSet, {})->in_flags("job_tail: wanted 0") == "job_tail: wanted 0");
+    for (const std::string_view other :
+         {"body:1: weight: x", "weight: tail: x", "a tail: x", "project \"tail: x\" is", "tail",
+          "file.yaml:1: tail: x", ""}) {
+        INFO(other);
+        CHECK(given->in_flags(other) == other);
+    }
+}
+
 TEST_CASE("exit codes of jobs stay below 100") {
     CHECK(exit_code_of_job(0) == 0);
     CHECK(exit_code_of_job(99) == 99);

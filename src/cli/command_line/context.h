@@ -17,6 +17,8 @@
 
 namespace berth::cli {
 
+class Arguments;
+
 struct Context {
     Style out;
     Style err;
@@ -25,6 +27,7 @@ struct Context {
     ServerAddress address;
     std::string program;       // the path of this very executable
     std::vector<const Verb*> verbs;
+    const Arguments* typed = nullptr;  // behind the verb that runs
 };
 
 // Prints cause and hint to standard error. Returns the exit code.

@@ -162,11 +162,11 @@ std::vector<std::string> own_environment() {
 }
 
 // "flags:1: gpus: wanted ..." is about a flag, not about a line.
-Failure about_flags(const base::Error& error) {
-    std::string message = error.message;
+Failure about_flags(const Arguments& arguments, const base::Error& error) {
+    std::string message = arguments.in_flags(error.message);
     const std::string prefix = std::string(kFlagsName) + ":1: ";
-    if (message.starts_with(prefix)) message = "--" + message.substr(prefix.size());
-    return {kBadUsage, message, "berth help submit"};
+    if (message.starts_with(prefix)) message = message.substr(prefix.size());
+    return {kBadUsage, message, "berth help " + std::string(arguments.verb->name)};
 }
 
 }  // namespace
@@ -197,7 +197,7 @@ Outcome<model::Submission> submission_of(const Arguments& arguments, const std::
     std::string text;
     codec::append_json(text, job);
     auto submission = codec::parse_job_file(text, kFlagsName, directory);
-    if (!submission) return tl::unexpected(about_flags(submission.error()));
+    if (!submission) return tl::unexpected(about_flags(arguments, submission.error()));
     submission->launch.environment =
         codec::merge_environment(own_environment(), submission->launch.environment);
     return std::move(*submission);

@@ -16,20 +16,44 @@ namespace berth::cli {
 
 // Of what the fields of a job say together, or in a way of their own, and of what is launched.
 inline constexpr auto kOtherSubmissionFlags = std::to_array<Flag>({
-    {'g', "gpus", "REQUEST", "GPUs per task: 2, 0.5, 12G, H100:2, 4..16@rack (default: 1)"},
-    {0, "nodes", "N", "number of tasks, each with these GPUs"},
+    {.letter = 'g',
+     .name = "gpus",
+     .value = "REQUEST",
+     .help = "GPUs per task: 2, 0.5, 12G, H100:2, 4..16@rack (default: 1)",
+     .fields = "gpus gpu_model gpu_memory gpu_memory_max"},
+    {.name = "nodes",
+     .value = "N",
+     .help = "number of tasks, each with these GPUs",
+     .fields = "nodes tasks"},
     {0, "tasks", "N", "number of tasks in the gang: 4, or 4..16"},
     {0, "groups", "GROUPS", "parts of the gang: 4x8@rack, a:4@node,b:8..16@rack"},
-    {0, "cpus", "CORES", "CPUs per task (default: in proportion to GPUs)"},
+    {.name = "cpus",
+     .value = "CORES",
+     .help = "CPUs per task (default: in proportion to GPUs)",
+     .fields = "cpus cpu"},
     {0, "memory", "BYTES", "memory per task: 64G (default: likewise)"},
     {0, "workdir", "DIR", "working directory (default: current)", Completes::Files},
     {0, "env", "NAME=VALUE", "environment variable to add; repeatable"},
-    {0, "required", "LEVEL", "topology level shared by all tasks: rack, node"},
-    {0, "preferred", "LEVEL", "the same, if there is room"},
-    {0, "pause-signal", "SIGNAL", "signal that asks the job to save and stop", Completes::Choices,
-     "auto|TERM|INT|USR1|USR2|none"},
+    {.name = "required",
+     .value = "LEVEL",
+     .help = "topology level shared by all tasks: rack, node",
+     .fields = "required topology"},
+    {.name = "preferred",
+     .value = "LEVEL",
+     .help = "the same, if there is room",
+     .fields = "preferred topology"},
+    {.name = "pause-signal",
+     .value = "SIGNAL",
+     .help = "signal that asks the job to save and stop",
+     .completes = Completes::Choices,
+     .choices = "auto|TERM|INT|USR1|USR2|none",
+     .fields = "signal"},
     {0, "grace", "TIME", "time to save before a pause kills it: 120s"},
-    {0, "checkpoint", "DIR", "folder kept over pauses, $BERTH_CHECKPOINT_DIR", Completes::Files},
+    {.name = "checkpoint",
+     .value = "DIR",
+     .help = "folder kept over pauses, $BERTH_CHECKPOINT_DIR",
+     .completes = Completes::Files,
+     .fields = "checkpoint checkpoint_dir"},
 });
 
 // Calls `visit` with each field of a job that has a flag, and its member.
@@ -50,7 +74,8 @@ constexpr Flag flag_of(const model::JobField& field) {
     const Completes completes = flag.value == "PROJECT" ? Completes::Projects
                                 : flag.choices.empty()  ? Completes::Nothing
                                                         : Completes::Choices;
-    return {flag.letter, flag.name, flag.value, flag.help, completes, flag.choices, flag.formerly};
+    return {flag.letter, flag.name,    flag.value,    flag.help,
+            completes,   flag.choices, flag.formerly, field.name};
 }
 
 // What describes a job, in the order of the help pages: the fields at their places, the others

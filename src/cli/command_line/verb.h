@@ -24,6 +24,9 @@ struct Flag {
     Completes completes = Completes::Nothing;
     std::string_view choices = {};  // "json|wide": nothing else is accepted
     std::string_view formerly = {};  // a name of the last release, still accepted and never shown
+    // "job_tail", or several with a space between: what it sets in the API and in files, and what
+    // errors about it begin with. Empty = its name, with "_" for "-".
+    std::string_view fields = {};
 };
 
 // Where the user's own command line begins.

@@ -48,28 +48,31 @@ constexpr Flag kRightsFlags[] = {
     {.name = "preempt-min-runtime",
      .value = "TIME",
      .help = "run time before higher priorities may preempt its jobs",
-     .formerly = "preempt-run"},
+     .formerly = "preempt-run",
+     .fields = "preempt_min_run"},
     {.name = "reclaim-min-runtime",
      .value = "TIME",
      .help = "run time before other projects may preempt its jobs",
-     .formerly = "reclaim-run"},
-    {0, "order", "ORDER", "order of its jobs: learned, levels, age, inherit", Completes::Choices,
-     "learned|levels|age|inherit"},
-    {0, "tail", "PERCENT", "costliest percent of its jobs that go by age: 0 to 50"},
+     .formerly = "reclaim-run",
+     .fields = "reclaim_min_run"},
+    {.name = "order",
+     .value = "ORDER",
+     .help = "order of its jobs: learned, levels, age, inherit",
+     .completes = Completes::Choices,
+     .choices = "learned|levels|age|inherit",
+     .fields = "job_order"},
+    {.name = "tail",
+     .value = "PERCENT",
+     .help = "costliest percent of its jobs that go by age: 0 to 50",
+     .fields = "job_tail"},
     {0, "parent", "DEPARTMENT", "department above it", Completes::Projects},
 };
-
-std::string field_of(std::string_view flag) {
-    std::string field(flag);
-    std::ranges::replace(field, '-', '_');
-    return field;
-}
 
 // Writes the flag's decimal under the name of its field.
 Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::string_view flag) {
     if (!arguments.has(flag)) return {};
     const std::string given = arguments.text(flag);
-    json.key(field_of(flag));
+    json.key(arguments.field(flag));
     const bool may_be_none = flag.ends_with("limit") || flag == "cpu-quota";
     if (may_be_none && given == "none") {
         json.null();
@@ -88,7 +91,7 @@ Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::st
 Success add_rights(codec::JsonWriter& json, const Arguments& arguments) {
     for (const std::string_view flag : {"memory-quota", "memory-limit"}) {
         if (!arguments.has(flag)) continue;
-        json.key(field_of(flag));
+        json.key(arguments.field(flag));
         const std::string given = arguments.text(flag);
         if (given == "none") {
             json.null();
@@ -115,14 +118,14 @@ Success add_order(codec::JsonWriter& json, const Arguments& arguments) {
         return arguments.text(flag) == kInherit;
     };
     if (arguments.has("order")) {
-        json.key("job_order");
+        json.key(arguments.field("order"));
         if (is_taken_back("order"))
             json.null();
         else
             json.string(arguments.text("order"));
     }
     if (!arguments.has("tail")) return {};
-    json.key("job_tail");
+    json.key(arguments.field("tail"));
     if (is_taken_back("tail")) {
         json.null();
         return {};
@@ -158,12 +161,9 @@ Outcome<std::string> project_body(const Arguments& arguments) {
     }
     const Success added = is_default ? add_rights(json, arguments) : add_pool(json, arguments);
     if (!added) return tl::unexpected(added.error());
-    constexpr std::pair<std::string_view, std::string_view> kTimes[] = {
-        {"preemption-delay", "preemption_delay"},
-        {"preempt-min-runtime", "preempt_min_run"},
-        {"reclaim-min-runtime", "reclaim_min_run"}};
-    for (const auto& [flag, field] : kTimes) {
-        if (arguments.has(flag)) json.key(field).string(arguments.text(flag));
+    for (const std::string_view flag :
+         {"preemption-delay", "preempt-min-runtime", "reclaim-min-runtime"}) {
+        if (arguments.has(flag)) json.key(arguments.field(flag)).string(arguments.text(flag));
     }
     if (const Success ordered = add_order(json, arguments); !ordered) {
         return tl::unexpected(ordered.error());

@@ -16,18 +16,21 @@
 namespace berth::cli {
 namespace {
 
-constexpr auto kSubmitFlags =
-    joined(kSubmissionFlags,
-           std::to_array<Flag>({
-               {0, "wait", "", "wait for its end and return its exit code"},
-               {0, "timeout", "TIME", "limit of --wait (exit code 120, job continues)"},
-               {0, "dry-run", "", "show what would happen; submit nothing"},
-               {0, "key", "KEY", "idempotency key: submitting it again returns the same job"},
-               {0, "id-file", "FILE", "file for the job number", Completes::Files},
-               kPageOutputFlag,
-               kJsonFlag,
-               {'q', "quiet", "", "print only the job number"},
-           }));
+constexpr Flag kKeyFlag{.name = "key",
+                        .value = "KEY",
+                        .help = "idempotency key: submitting it again returns the same job",
+                        .fields = "Idempotency-Key"};
+constexpr auto kSubmitFlags = joined(
+    kSubmissionFlags, std::to_array<Flag>({
+                          {0, "wait", "", "wait for its end and return its exit code"},
+                          {0, "timeout", "TIME", "limit of --wait (exit code 120, job continues)"},
+                          {0, "dry-run", "", "show what would happen; submit nothing"},
+                          kKeyFlag,
+                          {0, "id-file", "FILE", "file for the job number", Completes::Files},
+                          kPageOutputFlag,
+                          kJsonFlag,
+                          {'q', "quiet", "", "print only the job number"},
+                      }));
 
 // What was understood, defaults filled in: "8 H100 · project nlp · train · CPUs by GPU share".
 std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
