@@ -494,6 +494,11 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
         readers[std::string(setting.name)] = read;
         if (!setting.formerly.empty()) readers[std::string(setting.formerly)] = read;
     }
+    for (const auto& [name, text] : command.values) {
+        if (const auto gone = model::gone_setting(name)) {
+            return base::invalid(command.verb + ": " + *gone);
+        }
+    }
     BERTH_TRY_VOID(read_values(command, readers, nullptr));
     return policy;
 }

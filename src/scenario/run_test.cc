@@ -64,5 +64,9 @@ TEST_CASE("a file that cannot be understood says where and why") {
           "line 1: node: unknown key \"colour\"; known are cpu gpu_context gpu_memory "
           "gpu_reserved gpus health islands matrix memory model nics numa others.cpu others.gpus "
           "others.memory others.on others.resources resources shares_lack taints");
+    CHECK(
+        run("policy tier_factor=4\n").error().message ==
+        "line 1: policy: setting \"tier_factor\" is gone: each step of order=levels ends at eight "
+        "times the GPU time of the one before");
     CHECK_FALSE(run("dance\n").has_value());
 }

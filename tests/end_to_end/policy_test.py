@@ -108,6 +108,23 @@ class Policy(ServerCase):
         self.server.request("PUT", "policy", {"consolidation_max_jobs": 1})  # as it is: no event
         self.assertEqual(self.server.get("status")["sequence"], before + 1)
 
+    def test_a_setting_that_is_gone_is_refused_with_what_holds_instead(self):
+        before = self.server.get("status")["sequence"]
+        for words, why in (
+                ("set tiers=4", 'setting "tiers" is gone: order=levels goes by used GPU time'),
+                ("set grace=1m first_tier=5m", "10 GPU-minutes"),
+                ("reset tier_factor", "eight times"),
+                ("show tier_patience", "order.patience"),
+                ("set sticky_plans=no", "always reserved")):
+            seen = self.berth("policy", *words.split(), code=127)
+            self.assertIn("is gone: ", seen)
+            self.assertIn(why, seen)
+        with self.assertRaises(Refused) as refused:
+            self.server.request("PUT", "policy", {"tiers": 4})
+        self.assertEqual(refused.exception.status, 404)
+        self.assertIn("is gone: order=levels", refused.exception.body)
+        self.assertEqual(self.server.get("status")["sequence"], before)
+
     def test_the_names_of_the_last_release_are_still_taken(self):
         self.assertEqual(self.berth("policy", "set", "moves=3"),
                          "consolidation_max_jobs is 3, was 16\n")

@@ -13,6 +13,9 @@ namespace berth::api {
 namespace {
 
 base::Error unknown(std::string_view name) {
+    if (auto gone = model::gone_setting(name)) {
+        return {base::ErrorCode::NotFound, std::move(*gone)};
+    }
     std::vector<std::string_view> names;
     for (const model::PolicySetting& setting : model::policy_settings()) {
         names.push_back(setting.name);

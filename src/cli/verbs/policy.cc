@@ -32,6 +32,9 @@ Success expect_settings(const codec::PolicyView& policy, const std::vector<std::
     std::vector<std::string> names;
     for (const codec::SettingView& setting : policy.settings) names.push_back(setting.name);
     for (const std::string& name : wanted) {
+        if (auto gone = model::gone_setting(name)) {
+            return refuse(kNoSuchThing, std::move(*gone), "berth policy show");
+        }
         const auto known = expect_known("setting", name, names, "berth policy show");
         if (!known) return tl::unexpected(known.error());
     }

@@ -257,6 +257,11 @@ struct Retired {
 };
 constexpr Retired kRetired[] = {
     {"sticky_plans", "GPUs that are freed for a job are always reserved for it"},
+    {"tiers",
+     "order=levels goes by used GPU time, in steps; order=age goes by age, as tiers=1 did"},
+    {"first_tier", "the first step of order=levels ends at 10 GPU-minutes"},
+    {"tier_factor", "each step of order=levels ends at eight times the GPU time of the one before"},
+    {"tier_patience", "order.patience says after a wait of how many run times a job is due"},
 };
 
 const Retired* find_retired(std::string_view name) {
@@ -276,6 +281,12 @@ const PolicySetting* find_policy_setting(std::string_view name) {
     return nullptr;
 }
 
+std::optional<std::string> gone_setting(std::string_view name) {
+    const Retired* const retired = find_retired(name);
+    if (retired == nullptr) return std::nullopt;
+    return "setting \"" + std::string(name) + "\" is gone: " + std::string(retired->instead);
+}
+
 PolicyChanges under_new_names(const PolicyChanges& changes) {
     PolicyChanges renamed;
     for (const auto& [name, text] : changes) {
@@ -292,9 +303,8 @@ PolicyChanges under_new_names(const PolicyChanges& changes) {
 
 Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes) {
     for (const auto& [name, text] : changes) {
-        if (const Retired* retired = find_retired(name)) {
-            return base::fail(base::ErrorCode::NotFound,
-                              "setting \"" + name + "\" is gone: " + std::string(retired->instead));
+        if (auto gone = gone_setting(name)) {
+            return base::fail(base::ErrorCode::NotFound, std::move(*gone));
         }
         const PolicySetting* known = find_policy_setting(name);
         if (known == nullptr) {

@@ -36,6 +36,10 @@ std::span<const PolicySetting> policy_settings();
 // By its name or its former one; null when there is none.
 const PolicySetting* find_policy_setting(std::string_view name);
 
+// What is said of a setting of a former release that is none today, with what holds instead; none
+// where there never was such a setting.
+std::optional<std::string> gone_setting(std::string_view name);
+
 // Settings by name; none = as the server was started.
 using PolicyChanges = std::map<std::string, std::optional<std::string>>;
 // The same under the names of today, without those that are gone; of two names of one setting, the

@@ -124,6 +124,19 @@ TEST_CASE("a setting that is gone is refused with what holds instead, and passed
     CHECK(under_new_names({{"sticky_plans", "no"}, {"grace", "1m"}}) ==
           PolicyChanges{{"grace", "1m"}});
     CHECK(merged({{"sticky_plans", "no"}}, {{"grace", "1m"}}) == PolicyChanges{{"grace", "1m"}});
+    for (const std::string name :
+         {"sticky_plans", "tiers", "first_tier", "tier_factor", "tier_patience"}) {
+        INFO(name);
+        CHECK(find_policy_setting(name) == nullptr);
+        REQUIRE(gone_setting(name).has_value());
+        CHECK(gone_setting(name) == changed_policy(berth_policy(), {{name, "4"}}).error().message);
+        CHECK(under_new_names({{name, "4"}}).empty());
+    }
+    for (const PolicySetting& setting : policy_settings()) {
+        CHECK_FALSE(gone_setting(setting.name).has_value());
+        CHECK_FALSE(gone_setting(setting.formerly).has_value());
+    }
+    CHECK_FALSE(gone_setting("tier").has_value());
 }
 
 }  // namespace
