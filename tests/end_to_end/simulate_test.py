@@ -90,6 +90,14 @@ class Simulating(ServerCase):
             self.assertIn("--reference: job 2, submitted at 0s, asks 0.5 GPUs, and these orders "
                           "hand out whole GPUs only",
                           simulate("--columns", columns, "--reference", "fifo", code=2).stderr)
+            self.assertIn('found column "Begin" for submit and for gpus, wanted one for each',
+                          simulate("--columns", "submit=begin,gpus=begin,duration=run time",
+                                   code=2).stderr)
+            trace.write_text("submit_s,submit,duration_s,gpus\n0,5,10,8\n")
+            error = simulate(code=2).stderr
+            self.assertIn('found columns "submit_s" and "submit" for submit, wanted one', error)
+            self.assertIn("try  --columns submit=NAME", error)
+            simulate("--columns", "submit=submit", "--nodes", "1x8")
             trace.write_text("submit_s,duration_s,gpus\n0,10,8\n")
             none = self.server.berth("simulate", "--trace", str(trace), "--nodes", "1x4",
                                      check=False)

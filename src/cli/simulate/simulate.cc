@@ -107,9 +107,10 @@ Outcome<simulation::Trace> read_trace(const Arguments& arguments) {
     auto trace = simulation::parse_trace(
         *text, {.file = file, .format = format, .columns = std::move(*columns)});
     if (!trace) {
-        const bool lacks_columns = trace.error().code == base::ErrorCode::NotFound;
+        const bool needs_names = trace.error().code == base::ErrorCode::NotFound ||
+                                 trace.error().code == base::ErrorCode::Conflict;
         return refuse(kBadInput, trace.error().message,
-                      (lacks_columns ? kNameColumns : "") + std::string("berth help simulate"));
+                      (needs_names ? kNameColumns : "") + std::string("berth help simulate"));
     }
     if (const std::string note = trace->note(); !note.empty()) {
         print_notice(printable("note: " + file + ": " + note) + "\n");

@@ -71,7 +71,8 @@ struct ParsedTrace {
     std::string note() const;
 };
 
-// Errors: Invalid, or NotFound when it lacks a column; "FILE:LINE: what was found and wanted".
+// Errors: Invalid, NotFound when it lacks a column, Conflict when two say the same; "FILE:LINE:
+// what was found and wanted".
 base::Result<ParsedTrace> parse_trace(std::string_view text, const TraceFile& file);
 
 // Sizes of past jobs in GPU-milliseconds, from a file of one column in GPU-seconds with or without

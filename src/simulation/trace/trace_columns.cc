@@ -14,7 +14,8 @@ constexpr std::string_view kStepColumn = "JobID";  // Slurm's
 
 struct Format {
     std::string_view name;
-    // By field; of several names, parted by blanks, the first that is there.
+    // By field; of several names, parted by blanks, the first that is there. Of names parted by "|"
+    // one may be there: they are the same.
     std::array<std::string_view, kFields> columns;
     std::string_view mark = {};  // a column that tells it from the others
     TraceUnit unit = TraceUnit::Seconds;
@@ -33,7 +34,7 @@ constexpr Format kFormats[] = {
      .columns = {"Submit", "Elapsed ElapsedRaw", "AllocTRES ReqTRES AllocGRES", "Account", "User",
                  "JobName", "SubmitLine"}},
     {.name = "berth",
-     .columns = {"submit_s submit", "duration_s duration", "gpus", "project", "user", "name",
+     .columns = {"submit_s|submit", "duration_s|duration", "gpus", "project", "user", "name",
                  "command", "kind", "pool"}},
 };
 constexpr const Format& kOwnFormat = kFormats[std::size(kFormats) - 1];
@@ -52,12 +53,16 @@ std::optional<std::size_t> place_of(Header header, std::string_view name) {
     return static_cast<std::size_t>(found - header.begin());
 }
 
-// Of the first of `names`, parted by blanks, that is there.
+std::string_view first_name(std::string_view names) {
+    return names.substr(0, std::min(names.find_first_of(" |"), names.size()));
+}
+
+// Of the first of `names` that is there.
 std::optional<std::size_t> place_of_any(Header header, std::string_view names) {
     while (!names.empty()) {
-        const std::size_t end = std::min(names.find(' '), names.size());
-        if (const auto place = place_of(header, names.substr(0, end))) return place;
-        names.remove_prefix(std::min(end + 1, names.size()));
+        const std::string_view name = first_name(names);
+        if (const auto place = place_of(header, name)) return place;
+        names.remove_prefix(std::min(name.size() + 1, names.size()));
     }
     return std::nullopt;
 }
@@ -119,7 +124,7 @@ std::string list_of(TraceColumns::Row header) {
 std::string needed_columns(const Format& format) {
     std::string text;
     for (const std::string_view names : std::span(format.columns).first(kFieldsNeeded)) {
-        text += (text.empty() ? "" : " ") + std::string(names.substr(0, names.find(' ')));
+        text += (text.empty() ? "" : " ") + std::string(first_name(names));
     }
     return text + (format.mark.empty() ? "" : " ") + std::string(format.mark);
 }
@@ -130,14 +135,48 @@ std::string complaint(TraceColumns::Row titles, Header header, const Format& for
     std::string lacks;
     for (std::size_t field = 0; field < kFieldsNeeded; ++field) {
         if (place_of(header, format, own, field)) continue;
-        const std::string_view known = format.columns[field];
+        const std::string_view known = first_name(format.columns[field]);
         lacks += (lacks.empty() ? "" : ", ") +
-                 quoted_name(own[field].empty() ? known.substr(0, known.find(' ')) : own[field]) +
-                 " (" + std::string(kTraceFields[field]) + ")";
+                 quoted_name(own[field].empty() ? known : own[field]) + " (" +
+                 std::string(kTraceFields[field]) + ")";
     }
     std::string text = "missing column " + lacks + "; found " + list_of(titles);
     if (titles.size() == 1) text += ", no comma, semicolon, tab or \"|\" between names";
     return text + "; formats, in any case: " + trace_formats_text();
+}
+
+// Two columns that say the same.
+base::Status one_for_each(TraceColumns::Row titles, Header header, const Format& format,
+                          const OwnColumns& own) {
+    for (std::size_t field = 0; field < kFields; ++field) {
+        const std::string_view names = format.columns[field];
+        const std::size_t bar = names.find('|');
+        if (bar == names.npos || !own[field].empty()) continue;
+        const auto one = place_of(header, names.substr(0, bar));
+        const auto other = place_of(header, names.substr(bar + 1));
+        if (!one || !other) continue;
+        return base::fail(base::ErrorCode::Conflict,
+                          "found columns " + quoted_name(titles[*one]) + " and " +
+                              quoted_name(titles[*other]) + " for " +
+                              std::string(kTraceFields[field]) + ", wanted one of them");
+    }
+    return {};
+}
+
+using ColumnPlaces = std::array<std::optional<std::size_t>, kFields>;
+
+// A column that says two things: no time is also an amount. A text may be, such as that of project
+// and user.
+base::Status two_from_one(TraceColumns::Row titles, const ColumnPlaces& places) {
+    for (std::size_t field = 0; field < kFieldsNeeded; ++field) {
+        for (std::size_t other = field + 1; other < kFields; ++other) {
+            if (!places[other] || places[other] != places[field]) continue;
+            return base::invalid("found column " + quoted_name(titles[*places[field]]) + " for " +
+                                 std::string(kTraceFields[field]) + " and for " +
+                                 std::string(kTraceFields[other]) + ", wanted one for each");
+        }
+    }
+    return {};
 }
 
 }  // namespace
@@ -197,6 +236,8 @@ base::Result<TraceColumns> TraceColumns::of(Row header, std::string_view format_
                                   std::string(kTraceFields[field]) + "); found " + list_of(header));
         }
     }
+    BERTH_TRY_VOID(one_for_each(header, names, format, own));
+    BERTH_TRY_VOID(two_from_one(header, columns.places_));
     columns.count_ = header.size();
     columns.step_place_ = place_of(names, kStepColumn);
     for (const auto& place : columns.places_) {

@@ -47,8 +47,8 @@ class TraceColumns {
     using Row = std::span<const std::string_view>;
 
     // `format` empty: found by the header. Errors: NotFound, with the columns that are missing,
-    // those found and those of the formats; Invalid, one that is used is there twice; without the
-    // place.
+    // those found and those of the formats; Conflict, two say the same; Invalid, one that is used
+    // is there twice, or is a time or GPUs and something else; without the place.
     static base::Result<TraceColumns> of(Row header, std::string_view format,
                                          const OwnColumns& own);
 

@@ -281,6 +281,23 @@ TEST_CASE("an error says the line, the column, what was found and what is wanted
     CHECK(error_of("submit_s,duration_s,gpus,GPUs\n0,1,1,2\n") ==
           "t.csv:1: found column \"gpus\" twice, wanted it once");
     CHECK(parse("submit_s,duration_s,gpus,x,x\n0,1,1,2,3\n").size() == 1);
+    const std::string both = "submit_s,duration_s,gpus,Submit,Duration\n0,1,1,2,3\n";
+    CHECK(error_of(both) ==
+          "t.csv:1: found columns \"submit_s\" and \"Submit\" for submit, wanted one of them");
+    CHECK(error_of(both, "", "submit=submit") ==
+          "t.csv:1: found columns \"duration_s\" and \"Duration\" for duration, wanted one of "
+          "them");
+    CHECK(parse(both, "", "submit=submit,duration=duration_s").size() == 1);
+    CHECK(error_of("submit_s,duration_s,gpus\n0,1,1\n", "", "duration=GPUS") ==
+          "t.csv:1: found column \"gpus\" for duration and for gpus, wanted one for each");
+    CHECK(error_of("a,b,c\n0,1,1\n", "", "submit=a,duration=b,gpus=c,kind=A") ==
+          "t.csv:1: found column \"a\" for submit and for kind, wanted one for each");
+    // A text may be said of several fields; which Slurm column counts is its own order.
+    CHECK(parse("submit_s,duration_s,gpus,team\n0,1,1,a\n", "", "project=team,user=team")[0].user ==
+          "a");
+    CHECK(parse("Submit|Elapsed|ElapsedRaw|ReqTRES|AllocTRES\n"
+                "2024-05-01|00:01:00|60|gres/gpu=2|gres/gpu=1\n")[0]
+              .gpus == 1);
     CHECK(error_of("submit_s,duration_s,gpus,kind\n0,1,1,bild\n") ==
           "t.csv:2: column \"kind\": found \"bild\", wanted build, train or inference");
 }
