@@ -98,6 +98,13 @@ class Simulating(ServerCase):
             self.assertIn('found columns "submit_s" and "submit" for submit, wanted one', error)
             self.assertIn("try  --columns submit=NAME", error)
             simulate("--columns", "submit=submit", "--nodes", "1x8")
+            trace.write_text("submit_s,duration_s,gpus,pool\n0,10,4,\n")
+            self.assertEqual(simulate().stderr, "")
+            trace.write_text("submit_s,duration_s,gpus,pool\n0,10,4,a\n0,10,4,b\n")
+            for words in (), ("--reference", "fifo"):
+                self.assertEqual(simulate(*words).stderr,
+                                 f"note: {trace}: pools count with --quotas alone; with --nodes "
+                                 "each job may run on all nodes\n")
             trace.write_text("submit_s,duration_s,gpus\n0,10,8\n")
             none = self.server.berth("simulate", "--trace", str(trace), "--nodes", "1x4",
                                      check=False)

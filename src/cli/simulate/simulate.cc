@@ -125,6 +125,16 @@ Outcome<simulation::Trace> read_trace(const Arguments& arguments) {
     return refuse(kBadInput, file + ": no job of project \"" + project + "\"; found " + projects);
 }
 
+// With --nodes a pool would be passed over in silence.
+void note_pools(const Arguments& arguments, const simulation::Trace& trace) {
+    const auto is_in_pool = [](const auto& job) { return !job.pool.empty(); };
+    if (!arguments.has("nodes") || std::ranges::none_of(trace, is_in_pool)) return;
+    print_notice(printable("note: " + arguments.text("trace") +
+                           ": pools count with --quotas alone; with --nodes each job may run on "
+                           "all nodes") +
+                 "\n");
+}
+
 // What does not go together.
 Success check_flags(const Arguments& arguments) {
     if (!arguments.has("trace")) return wrong_use("--trace is missing");
@@ -276,6 +286,7 @@ Outcome<int> compare(const Context& context, const Arguments& arguments) {
     auto trace = read_trace(arguments);
     if (!trace) return tl::unexpected(trace.error());
     comparison.trace = std::move(*trace);
+    note_pools(arguments, comparison.trace);
     std::optional<CoreWishes> core;
     if (arguments.has("policy") || !arguments.has("reference")) {
         auto read = read_core(arguments, comparison.trace, machines);
