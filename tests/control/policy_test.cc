@@ -94,6 +94,14 @@ TEST_CASE("one setting that cannot be refuses them all") {
     CHECK(world.count("policy_set") == 0);
 }
 
+TEST_CASE("of two names of one setting the newer one holds") {
+    World world;
+    REQUIRE(world.set_policy({{"consolidation_max_jobs", "9"}, {"moves", "8"}}));
+    CHECK(world.controller->state().policy ==
+          model::PolicyChanges{{"consolidation_max_jobs", "9"}});
+    CHECK(world.controller->policy().moves_max == 9);
+}
+
 TEST_CASE("a setting that is gone is refused, and passed over in the log") {
     World world;
     const auto gone = world.set_policy({{"reservation_hold", "1m"}, {"sticky_plans", "no"}});

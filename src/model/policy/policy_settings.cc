@@ -313,7 +313,9 @@ Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes) {
             return base::fail(base::ErrorCode::NotFound,
                               "unknown setting \"" + name + "\"; known are" + names);
         }
-        if (!text) continue;
+        const bool is_former = known->name != name;
+        const bool is_superseded = is_former && changes.contains(std::string(known->name));
+        if (!text || is_superseded) continue;
         if (const Status read = known->read(policy, *text); !read) {
             return base::invalid(name + ": " + read.error().message);
         }

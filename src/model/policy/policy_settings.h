@@ -45,6 +45,7 @@ using PolicyChanges = std::map<std::string, std::optional<std::string>>;
 // The same under the names of today, without those that are gone; of two names of one setting, the
 // newer one holds.
 PolicyChanges under_new_names(const PolicyChanges& changes);
+// Of two names of one setting the newer one holds here too.
 // Errors: NotFound, listing the settings or saying what holds instead; Invalid.
 base::Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes);
 // Those that hold when the later ones are made too; one without a text takes it back.
