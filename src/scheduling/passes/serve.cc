@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
 
 #include "scheduling/passes/allocate.h"
 #include "scheduling/place/place.h"
@@ -188,8 +189,7 @@ Changed Serving::serve_first(const PoolView& view, const StrongerJob& stronger) 
     };
     JobOrder order;
     order.open(view.claim(found.project));
-    const std::vector<ClassHead> heads(order.heads().rbegin(), order.heads().rend());
-    for (const ClassHead& head : heads) {
+    for (const ClassHead& head : order.heads() | std::views::reverse) {
         const Job& job = decision_.cluster().job(head.job);
         if (job.gang_phase() == 0 && job.shape == found.shape && job.ask() == ask) {
             Changed changed = serve_stronger(view, job, stronger.rule);
