@@ -71,8 +71,8 @@ std::string proof_subject(const ProofSettings& settings) {
         subject += file;
         for (const std::int64_t number :
              {static_cast<std::int64_t>(about.st_ino), static_cast<std::int64_t>(about.st_mode),
-              static_cast<std::int64_t>(about.st_size), about.st_ctim.tv_sec,
-              about.st_ctim.tv_nsec}) {
+              static_cast<std::int64_t>(about.st_size), about.st_mtim.tv_sec,
+              about.st_mtim.tv_nsec}) {
             subject += ' ' + std::to_string(number);
         }
         subject += '\n';
