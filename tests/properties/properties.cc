@@ -122,10 +122,12 @@ class Life {
             stats_.pausing += pauses_somebody(plan);
             plan_ = plan;
             check_paused_back(before, plan);
+            check_started_in_vain(plan);
             check_fixed_point();
         } else {
             add(proof::check_state(after));
             if (!line.starts_with("left ")) crossed_.clear();  // the input is another one
+            started_.clear();
         }
         auto restored = lifecycle::restore(lifecycle::snapshot(after));
         cluster::keep_ranks(restored.cluster, cluster::order_rules(after.cluster, cluster::kRoot),
@@ -215,6 +217,19 @@ class Life {
         }
     }
 
+    // I15: what a decision starts the next one does not take back for an owner, when nothing
+    // happened in between.
+    void check_started_in_vain(const model::Plan& plan) {
+        for (const model::Pause& pause : plan.pauses) {
+            const bool is_taken_back = pause.rule == model::Rule::Reclaim && pause.whole_job;
+            if (!is_taken_back || !started_.contains(pause.job)) continue;
+            report("I15: " + scenario::name_of(stage_.state(), pause.job) +
+                   " was started by the decision before");
+        }
+        started_.clear();
+        for (const model::Start& start : plan.starts) started_.insert(start.job);
+    }
+
     // I11: the same question has the same answer, and the same wake-up. The stage remembers its
     // decisions; here is none.
     void check_remembered(const model::Plan& plan) {
@@ -277,6 +292,7 @@ class Life {
     bool is_empty_ = false;
     int moments_tried_ = kMomentsTried;
     model::Plan plan_;  // of the last decision
+    std::set<model::JobId> started_;  // by the last decision, after which nothing happened
     std::map<model::JobId, std::set<base::ProjectId>> crossed_;  // on this input; who lost
 };
 

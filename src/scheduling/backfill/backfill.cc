@@ -348,24 +348,14 @@ bool Backfill::comes_before(const Job& job, const Job& entry) const {
     return is_older || (!only_grows && stands_for_older(*view_, job, entry));
 }
 
-bool Backfill::keep_share_from(const Job& job) const {
-    return std::ranges::any_of(entries(), [&](const Entry& entry) {
-        const Job& first = view_->cluster.job(entry.reservation.job);
-        if (job.project != first.project || job.id == first.id || is_served(first)) return false;
-        if (gives_way(*view_, job, first)) return false;
-        if (ends_before(job, entry.reservation.start) || comes_before(job, first)) return false;
-        const MilliGpu fair = view_->shares.fair[job.project.index()];
-        const MilliGpu wanted = ask_gpus(*view_, first, first.ask());
-        const MilliGpu asks = ask_gpus(*view_, job, job.ask());
-        return asks < wanted && wanted <= fair &&
-               right_to(*view_, job.project, asks + wanted) == Right::None;
-    });
-}
-
-Backfill::Opening::Opening(Backfill& backfill, const Job& job) : backfill_(backfill) {
+Backfill::Opening::Opening(Backfill& backfill, const Job& job, const Job* passed)
+    : backfill_(backfill), job_(job), is_let_pass_(passed != nullptr) {
     for (std::size_t i = 0; i < backfill_.count_; ++i) {
         const Entry& entry = backfill_.entries_[i];
-        if (!entry.taken.empty() && !backfill_.is_kept_from(entry, job)) opened_.push_back(i);
+        if (entry.taken.empty()) continue;
+        const bool is_open = !backfill_.is_kept_from(entry, job) ||
+                             (passed && !backfill_.is_kept_from(entry, *passed));
+        if (is_open) opened_.push_back(i);
     }
 }
 
@@ -382,6 +372,21 @@ void Backfill::Opening::open() {
 Backfill::Opening::~Opening() {
     if (!is_open_) return;
     for (const std::size_t i : opened_) backfill_.keep(backfill_.entries_[i]);
+}
+
+bool Backfill::Opening::keeps_share() const {
+    const PoolView& view = *backfill_.view_;
+    const MilliGpu fair = view.shares.fair[job_.project.index()];
+    const MilliGpu asks = ask_gpus(view, job_, job_.ask());
+    return !is_let_pass_ && std::ranges::any_of(backfill_.entries(), [&](const Entry& entry) {
+        const Job& first = view.cluster.job(entry.reservation.job);
+        if (job_.project != first.project || job_.id == first.id || is_served(first)) return false;
+        if (gives_way(view, job_, first) || backfill_.comes_before(job_, first)) return false;
+        if (backfill_.ends_before(job_, entry.reservation.start)) return false;
+        const MilliGpu wanted = ask_gpus(view, first, first.ask());
+        return asks < wanted && wanted <= fair &&
+               right_to(view, job_.project, asks + wanted) == Right::None;
+    });
 }
 
 MilliGpu Backfill::Opening::gpus() const {

@@ -60,28 +60,31 @@ class Backfill {
     // `before`, and those of gangs that go on waiting for the end of another job.
     std::vector<model::BackfillReservation> still_waiting(
         std::vector<model::BackfillReservation> before = {}) const;
-    // Whether the job would use up the fair share that a gang of its own project needs.
-    bool keep_share_from(const cluster::Job& job) const;
     // How many GPUs are kept idle now, and whether a task of the job could stand on any of them.
     MilliGpu kept_gpus() const;
     bool could_open_for(const cluster::Job& job);
 
-    // What is kept from others and not from the job. Once opened, the job can be given it, until
-    // this ends; nothing else changes meanwhile what is kept.
+    // What is kept from others and not from the job, nor from one that lets it pass and would be
+    // paused for it. Once opened, the job can be given it, until this ends; nothing else changes
+    // meanwhile what is kept.
     class Opening {
       public:
-        Opening(Backfill& backfill, const cluster::Job& job);
+        Opening(Backfill& backfill, const cluster::Job& job, const cluster::Job* passed = nullptr);
         ~Opening();
         Opening(const Opening&) = delete;
         Opening& operator=(const Opening&) = delete;
 
         void open();
+        // Whether the job would use up the fair share that a gang of its own project needs.
+        bool keeps_share() const;
         MilliGpu gpus() const;
         // One bit each; nothing when they are too many for that.
         std::optional<std::uint64_t> which() const;
 
       private:
         Backfill& backfill_;
+        const cluster::Job& job_;
+        bool is_let_pass_;
         base::SmallVector<std::size_t, 8> opened_;
         bool is_open_ = false;
     };

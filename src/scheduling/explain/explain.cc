@@ -346,7 +346,7 @@ class Explainer {
         is_asked_later ? backfill.make(view_, windows) : backfill.take_over(view_, plan_.backfill);
         Backfill::Opening opening(backfill, job_);
         opening.open();
-        if (!backfill.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle))
+        if (!opening.keeps_share() && place(view_, job_, job_.ask(), View::Idle))
             return with(Cause::NotEvaluated);
         verdict_.bound = backfill.kept_gpus();
         for (const auto& gang : backfill.still_waiting()) add_blocker(gang.job);

@@ -23,24 +23,26 @@ bool could_reclaim(const PoolView& view, const Job& job, MilliGpu amount) {
 
 }  // namespace
 
-bool may_have(Decision& decision, const PoolView& view, const Job& job) {
+bool may_have(const PoolView& view, const Job& job, const Backfill::Opening& opening) {
     const MilliGpu amount = ask_gpus(view, job, job.ask());
     if (quota_gate(view, job, amount)) return false;
     if (amount == MilliGpu{0} && job.ask() == 0) return true;  // companions alone
-    return !decision.backfill(view).keep_share_from(job) || could_reclaim(view, job, amount);
+    return !opening.keeps_share() || could_reclaim(view, job, amount);
 }
 
-bool allocate(Decision& decision, const PoolView& view, const Job& job) {
-    if (!may_have(decision, view, job)) return false;
+bool allocate(Decision& decision, const PoolView& view, const Job& job,
+              const Backfill::Opening& opening) {
+    if (!may_have(view, job, opening)) return false;
     if (const auto places = place(view, job, job.ask(), View::Idle)) {
         decision.start(job.id, view.pool, Rule::Allocate, *places);
         return true;
     }
-    return is_anything_being_left(view) && reserve_leavings(decision, view, job);
+    return is_anything_being_left(view) && reserve_leavings(decision, view, job, opening);
 }
 
-bool reserve_leavings(Decision& decision, const PoolView& view, const Job& job) {
-    if (!may_have(decision, view, job)) return false;
+bool reserve_leavings(Decision& decision, const PoolView& view, const Job& job,
+                      const Backfill::Opening& opening) {
+    if (!may_have(view, job, opening)) return false;
     const auto places = place(view, job, job.ask(), View::Coming);
     if (!places) return false;
     decision.reserve(job.id, view.pool, Rule::Allocate, *places);

@@ -12,12 +12,14 @@ namespace berth::scheduling {
 // Whether nothing but room keeps the job from them. The share that a gang of its project needs
 // keeps no job from idle GPUs that it could as well reclaim: another job would get them and be
 // paused.
-bool may_have(Decision& decision, const PoolView& view, const cluster::Job& job);
+bool may_have(const PoolView& view, const cluster::Job& job, const Backfill::Opening& opening);
 
-// Gives it either; the job's backfill reservations are open (Backfill::Opening).
-bool allocate(Decision& decision, const PoolView& view, const cluster::Job& job);
+// Gives it either, `opening` being open.
+bool allocate(Decision& decision, const PoolView& view, const cluster::Job& job,
+              const Backfill::Opening& opening);
 // Promises it GPUs that work is leaving anyway.
-bool reserve_leavings(Decision& decision, const PoolView& view, const cluster::Job& job);
+bool reserve_leavings(Decision& decision, const PoolView& view, const cluster::Job& job,
+                      const Backfill::Opening& opening);
 
 // --- as far as counts say
 // Whether work that leaves frees anything that is not reserved: GPUs, of a shared one perhaps

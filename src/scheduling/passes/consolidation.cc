@@ -38,7 +38,7 @@ Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
     const std::optional<Question> asked = question(job, opening);
     if (asked && is_refused(*asked)) return {};
     opening.open();
-    if (!may_have(decision_, view_, job)) return {};
+    if (!may_have(view_, job, opening)) return {};
     ++searches_;
     if (is_waste_spent(view_, view_.wasted_gpu_ms)) {
         decision_.wake_at(waste_renewal(decision_.now()));

@@ -70,9 +70,9 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
     Changed changed = pause_victims(view, beneficiary, opening);
     if (!changed.empty() || rule != Rule::Reclaim) return changed;
     opening.open();
-    changed = drop_reservations(view, beneficiary);
+    changed = drop_reservations(view, beneficiary, opening);
     if (changed.empty()) return {};
-    if (reserve_leavings(decision_, view, job)) {
+    if (reserve_leavings(decision_, view, job, opening)) {
         add(changed, job.project);
     } else {
         for (const ProjectId project : pause_victims(view, beneficiary, opening)) {
@@ -127,8 +127,9 @@ FoundVictims Preemption::find_victims(const PoolView& view, const Beneficiary& b
 
 // What was promised to others gives way to an owner, where that helps; a job that was promised it
 // by this plan lets the owner pass in the next attempt.
-Changed Preemption::drop_reservations(const PoolView& view, const Beneficiary& beneficiary) {
-    if (!may_have(decision_, view, beneficiary.job)) return {};
+Changed Preemption::drop_reservations(const PoolView& view, const Beneficiary& beneficiary,
+                                      const Backfill::Opening& opening) {
+    if (!may_have(view, beneficiary.job, opening)) return {};
     VictimSearch& search = search_in(view);
     const auto reservations = reservations_in_the_way(view, beneficiary, search);
     bool is_made_now = false;

@@ -32,7 +32,8 @@ class Preemption {
   private:
     Changed pause_victims(const PoolView& view, const Beneficiary& beneficiary,
                           Backfill::Opening& opening);
-    Changed drop_reservations(const PoolView& view, const Beneficiary& beneficiary);
+    Changed drop_reservations(const PoolView& view, const Beneficiary& beneficiary,
+                              const Backfill::Opening& opening);
     void note_withdrawals(const PoolView& view, const Beneficiary& beneficiary,
                           const VictimSearch& search, const FoundVictims& found);
     FoundVictims find_victims(const PoolView& view, const Beneficiary& beneficiary);

@@ -74,10 +74,10 @@ void Serving::allocate_in(const PoolView& view) {
     }
 }
 
-bool Serving::allocate_to(const PoolView& view, const Job& job) {
-    Backfill::Opening opening(decision_.backfill(view), job);
+bool Serving::allocate_to(const PoolView& view, const Job& job, const Job* passed) {
+    Backfill::Opening opening(decision_.backfill(view), job, passed);
     opening.open();
-    return scheduling::allocate(decision_, view, job);
+    return scheduling::allocate(decision_, view, job, opening);
 }
 
 // Whether a pool that the job names before this one has room for it now. Should others take that
@@ -141,14 +141,14 @@ Ways Serving::useful(const PoolView& view, ProjectId project, const JobClassKey&
             .preempts = ways.preempts && could_help(Rule::Preempt)};
 }
 
-Changed Serving::serve(const PoolView& view, const Job& job, const Ways& ways,
-                       Consolidation* moves) {
-    Backfill::Opening opening(decision_.backfill(view), job);
+Changed Serving::serve(const PoolView& view, const Job& job, const Ways& ways, Consolidation* moves,
+                       const Job* passed) {
+    Backfill::Opening opening(decision_.backfill(view), job, passed);
     // What an earlier pause or move of this plan left over, of GPUs, of the CPU beside them or
     // under a limit, costs nothing.
     if (decision_.frees_gpus()) {
         opening.open();
-        if (reserve_leavings(decision_, view, job)) return {job.project};
+        if (reserve_leavings(decision_, view, job, opening)) return {job.project};
     }
     Changed changed;
     if (ways.moves && moves != nullptr) {
@@ -172,7 +172,7 @@ Changed Serving::withdraw_for(const PoolView& view, JobId turn) {
     if (waiting == known.end() || !has_withdrawn_.insert({turn, view.pool}).second) return changed;
     for (const StrongerJob& stronger : waiting->second) {
         if (stronger.pool != view.pool) continue;
-        const Changed served = serve_first(view, stronger);
+        const Changed served = serve_first(view, stronger, decision_.cluster().job(turn));
         changed.insert(changed.end(), served.begin(), served.end());
     }
     return changed;
@@ -181,7 +181,7 @@ Changed Serving::withdraw_for(const PoolView& view, JobId turn) {
 // Which job of its project came upon the one in its way depends on whom those before it did, and on
 // what the project's first job asks. So the first in order that asks the same is served, or one
 // before it with as much right that fits what is idle.
-Changed Serving::serve_first(const PoolView& view, const StrongerJob& stronger) {
+Changed Serving::serve_first(const PoolView& view, const StrongerJob& stronger, const Job& passed) {
     const Job& found = decision_.cluster().job(stronger.job);
     const int ask = found.is_waiting() ? found.ask() : found.tasks_min;
     const auto right_of = [&](const Job& job, int tasks) {
@@ -192,26 +192,29 @@ Changed Serving::serve_first(const PoolView& view, const StrongerJob& stronger) 
     for (const ClassHead& head : order.heads() | std::views::reverse) {
         const Job& job = decision_.cluster().job(head.job);
         if (job.gang_phase() == 0 && job.shape == found.shape && job.ask() == ask) {
-            Changed changed = serve_stronger(view, job, stronger.rule);
+            Changed changed = serve_stronger(view, job, stronger.rule, passed);
             if (!changed.empty()) return changed;
         } else if (is_before(head, class_head_of(found)) &&
                    right_of(job, job.ask()) <= right_of(found, ask) && allocate_to(view, job)) {
             return {job.project};
         }
     }
-    return serve_stronger(view, found, stronger.rule);
+    return serve_stronger(view, found, stronger.rule, passed);
 }
 
-Changed Serving::serve_stronger(const PoolView& view, const Job& job, Rule rule) {
+Changed Serving::serve_stronger(const PoolView& view, const Job& job, Rule rule,
+                                const Job& passed) {
     Changed changed = withdraw_for(view, job.id);  // who is stronger than it
     if (!job.is_waiting()) return changed;
-    if (allocate_to(view, job)) {
+    const bool reclaims = rule == Rule::Reclaim;
+    const Job* let_pass_by = reclaims ? &passed : nullptr;
+    if (allocate_to(view, job, let_pass_by)) {
         changed.push_back(job.project);
         return changed;
     }
-    const bool reclaims = rule == Rule::Reclaim;
     const Ways way{.reclaims = reclaims, .preempts = !reclaims};
-    for (const ProjectId project : serve(view, job, way, nullptr)) changed.push_back(project);
+    for (const ProjectId project : serve(view, job, way, nullptr, let_pass_by))
+        changed.push_back(project);
     return changed;
 }
 

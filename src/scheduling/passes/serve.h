@@ -42,15 +42,19 @@ class Serving {
     Ways useful(const PoolView& view, ProjectId project, const cluster::JobClassKey& job_class,
                 const Ways& ways, const Consolidation& moves);
 
-    bool allocate_to(const PoolView& view, const cluster::Job& job);
+    // `passed`: the one that lets it pass.
+    bool allocate_to(const PoolView& view, const cluster::Job& job,
+                     const cluster::Job* passed = nullptr);
     Changed serve(const PoolView& view, const cluster::Job& job, const Ways& ways,
-                  Consolidation* moves);
+                  Consolidation* moves, const cluster::Job* passed = nullptr);
     bool fits_earlier(const PoolView& view, const cluster::Job& job);
 
     // --- jobs that let others pass (withdrawals.h)
     Changed withdraw_for(const PoolView& view, JobId turn);
-    Changed serve_first(const PoolView& view, const StrongerJob& stronger);
-    Changed serve_stronger(const PoolView& view, const cluster::Job& job, model::Rule rule);
+    Changed serve_first(const PoolView& view, const StrongerJob& stronger,
+                        const cluster::Job& passed);
+    Changed serve_stronger(const PoolView& view, const cluster::Job& job, model::Rule rule,
+                           const cluster::Job& passed);
     void withdraw_reservations(const PoolView& view, QueueOrder& order);
     bool is_turn_of_others(ProjectId project, const cluster::JobClassKey& job_class) const;
 
