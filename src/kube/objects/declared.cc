@@ -95,11 +95,17 @@ Status read_spec(JsonReader& reader, DeclaredPolicy& declared) {
     BERTH_TRY_VOID(read_fields(policy_fields(), kSpec, reader, spec));
     BERTH_TRY_VOID(model::check_limits(spec.levels));
     BERTH_TRY(profile, model::policy_named(spec.profile));
-    const auto policy = model::changed_policy(profile, spec.settings);
+    model::PolicyChanges settings = model::under_new_names(spec.settings);
+    const auto policy = model::changed_policy(profile, settings);
     if (!policy) return base::invalid("spec.settings: " + policy.error().message);
+    for (const auto& [name, text] : spec.settings) {
+        const auto gone = model::gone_setting(name);
+        if (!gone) continue;
+        declared.note += (declared.note.empty() ? "spec.settings: " : "; ") + *gone;
+    }
     declared.profile = std::move(spec.profile);
     declared.levels = std::move(spec.levels);
-    declared.settings = model::under_new_names(spec.settings);
+    declared.settings = std::move(settings);
     return {};
 }
 

@@ -47,6 +47,8 @@ struct DeclaredPolicy : Declared {
     std::string profile;  // "berth", "classic"
     model::Levels levels;
     model::PolicyChanges settings;
+    // Settings of former releases that it names, and what holds instead: they are passed over.
+    std::string note;
 };
 
 // Without metadata they fail the reader.

@@ -193,6 +193,17 @@ TEST_CASE("the Policy: profile, levels and settings, as a state file has them") 
           model::PolicyChanges{{"min_runtime", "10m"}});
 }
 
+TEST_CASE(
+    "a Policy stored before one of its settings was dropped holds for the rest, and says so") {
+    const DeclaredPolicy declared =
+        policy_of(R"({"profile": "classic", "settings": {"tiers": "3", "min_runtime": "10m"}})");
+    CHECK(declared.problem.empty());
+    CHECK(declared.profile == "classic");
+    CHECK(declared.settings == model::PolicyChanges{{"min_runtime", "10m"}});
+    CHECK(declared.note.starts_with("spec.settings: setting \"tiers\" is gone: order=levels"));
+    CHECK(policy_of(R"({"settings": {"min_runtime": "10m"}})").note.empty());
+}
+
 TEST_CASE("a Project's name, namespaces and generation are those of the object") {
     const DeclaredProject declared =
         project_of(R"({"namespaces": ["ml", "vision-dev"], "quota": -1, "future": {"a": [1]}})");

@@ -38,8 +38,9 @@ bool Rights::renew() {
         departments_.insert(project.parent);
     }
     pools_ = declarations_.pools();
-    if (!declarations_.policy().problem.empty())
-        say_("policy", base::invalid(declarations_.policy().problem));
+    const objects::DeclaredPolicy& policy = declarations_.policy();
+    const std::string& heard = policy.problem.empty() ? policy.note : policy.problem;
+    if (!heard.empty()) say_("policy", base::invalid(heard));
     return true;
 }
 
