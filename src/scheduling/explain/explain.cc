@@ -9,6 +9,7 @@
 #include "scheduling/backfill/backfill.h"
 #include "scheduling/explain/kind_refusal.h"
 #include "scheduling/explain/lack.h"
+#include "scheduling/explain/served_first.h"
 #include "scheduling/explain/standing_verdict.h"
 #include "scheduling/place/companions.h"
 #include "scheduling/place/free_capacity.h"
@@ -55,26 +56,6 @@ void add(Verdict& verdict, const PoolView& view, const Denial& denial) {
     verdict.host_asks = denial.host.asks;
     verdict.host_used = denial.host.used;
     verdict.host_bound = denial.host.bound;
-}
-
-std::vector<JobId> served_by(const Plan& plan) {
-    std::vector<JobId> jobs;
-    for (const model::Start& start : plan.starts) jobs.push_back(start.job);
-    for (const model::Reservation& in_use : plan.reservations) jobs.push_back(in_use.job);
-    return jobs;
-}
-
-// Jobs of its own project were served before it, or only those of others, by share.
-void add_order(Verdict& verdict, const PoolView& view, const Plan& plan, ProjectId project) {
-    const auto is_of_project = [&](JobId job) { return view.cluster.job(job).project == project; };
-    if (std::ranges::any_of(served_by(plan), is_of_project)) {
-        return verdict.because(Cause::AheadInQueue);
-    }
-    add(verdict, view,
-        {.cause = Cause::BehindProjects,
-         .at = project,
-         .used = view.allocated(project),
-         .bound = view.shares.fair[project.index()]});
 }
 
 bool is_of_not_preemptible(Cause cause) {
@@ -313,9 +294,8 @@ class Explainer {
 
     bool with_domain(Cause cause, const Together& together) {
         verdict_.tasks_fit = together.tasks;
-        const bool is_named = !together.region.is_nowhere();
-        verdict_.scope =
-            is_named ? cluster::name_of(view_.cluster, together.region, view_.pool) : "";
+        const Region& where = together.region;
+        verdict_.scope = where.is_nowhere() ? "" : name_of(view_.cluster, where, view_.pool);
         return with(cause, shape_.topology.required);
     }
 
@@ -354,8 +334,9 @@ class Explainer {
     }
 
     bool is_behind_others() {
-        for (const JobId served : served_by(plan_)) add_blocker(served);
-        add_order(verdict_, view_, plan_, job_.project);
+        const std::vector<Served> served = served_in(view_, plan_);
+        if (!tell_who_was_first(verdict_, view_, job_, served)) return false;
+        for (const auto& [job, grows] : served) add_blocker(job);
         return true;
     }
 
