@@ -32,7 +32,7 @@ constexpr std::array kTargets{
     Target{"request_body", request_body},
     Target{"settings", settings},
     Target{"speed_table", speed_table},
-    Target{"state_file", state_file},
+    Target{"state_file", state_file, 1},  // one line of it may stand for 65,536 nodes
     Target{"status", status},
     Target{"task_groups", task_groups},
     Target{"time", time},
