@@ -130,6 +130,16 @@ bool is_served_before(const PoolView& view, ProjectId project, ProjectId other) 
                      service_key(view, parting(view, other, project), {}));
 }
 
+// Which GPUs of a domain come free together is not looked for: gangs that have to stand in one, as
+// a whole or by groups, reserve none. Nor do those of two GPU requests.
+bool is_gang(const cluster::Cluster& cluster, const cluster::JobClassKey& key) {
+    if (key.gang_phase != 0 || key.preference != 0) return false;
+    const cluster::Shape& shape = cluster.shape(key.shape);
+    const bool is_bound = shape.required >= 0 || !shape.groups.empty() ||
+                          cluster::has_two_gpu_requests(cluster, shape);
+    return shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;
+}
+
 // Of those of one project that ranks tell apart; not valid when none waits.
 JobId first_by_rank(const cluster::Claim& claim) {
     const cluster::JobClassKey* best = nullptr;
@@ -171,17 +181,13 @@ void Backfill::find_longest_waiting() {
     for (std::size_t at = 0; at < claims.size(); ++at) {
         const cluster::Claim& claim = claims[at];
         const bool by_rank = has_ranks(view.cluster, {static_cast<ProjectId::Rep>(at)});
-        const JobId first = by_rank ? first_by_rank(claim) : JobId{};
+        std::optional<JobId> first;  // once it is asked for: most projects have no gang that waits
         for (const auto& [key, job_class] : claim.queue) {
-            if (by_rank && key.preemptible && job_class.begin()->second != first) continue;
-            const cluster::Shape& shape = view.cluster.shape(key.shape);
-            // Which GPUs of a domain come free together is not looked for: gangs that have to stand
-            // in one, as a whole or by groups, reserve none. Nor do those of two GPU requests.
-            const bool is_bound = shape.required >= 0 || !shape.groups.empty() ||
-                                  cluster::has_two_gpu_requests(view.cluster, shape);
-            const bool is_gang =
-                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;
-            if (!is_gang || key.gang_phase != 0 || key.preference != 0) continue;
+            if (!is_gang(view.cluster, key)) continue;
+            if (by_rank && key.preemptible) {
+                if (!first) first = first_by_rank(claim);
+                if (job_class.begin()->second != *first) continue;
+            }
             const Job& job = view.cluster.job(job_class.begin()->second);
             const TimePoint ripe = job.waiting_since + view.policy.backfill_after;
             ripe <= view.now ? waiting_.push_back(&job) : change_at(ripe);
@@ -279,12 +285,14 @@ MilliGpu Backfill::kept_gpus() const {
     return sum;
 }
 
-bool Backfill::could_open_for(const Job& job) {
+bool Backfill::could_open_for(ShapeId shape, JobId job) {
     look_at_widest();
-    const model::TaskRequest& request = view_->cluster.shape(job.shape).request;
+    const model::TaskRequest& request = view_->cluster.shape(shape).request;
     const int gpus = request.is_whole() ? request.gpus : 1;
+    if (gpus > widest_) return false;
+    const Job& asking = view_->cluster.job(job);
     return std::ranges::any_of(entries(), [&](const Entry& entry) {
-        return gpus <= entry.widest && !is_kept_from(entry, job);
+        return gpus <= entry.widest && !is_kept_from(entry, asking);
     });
 }
 
@@ -293,6 +301,7 @@ void Backfill::look_at_widest() {
     const std::uint64_t mark = view_->cluster.changed_nodes().capacity.read();
     if (widest_mark_ == mark) return;
     widest_mark_ = mark;
+    widest_ = 0;
     for (Entry& entry : std::span(entries_).first(count_)) {
         entry.widest = 0;
         for (const TaskPlacement& task : entry.taken) {
@@ -300,6 +309,7 @@ void Backfill::look_at_widest() {
             for (const Entry& other : entries()) gpus += gpus_on(other.taken, task.node);
             entry.widest = std::max(entry.widest, gpus);
         }
+        widest_ = std::max(widest_, entry.widest);
     }
 }
 

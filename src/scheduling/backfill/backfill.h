@@ -60,9 +60,10 @@ class Backfill {
     // `before`, and those of gangs that go on waiting for the end of another job.
     std::vector<model::BackfillReservation> still_waiting(
         std::vector<model::BackfillReservation> before = {}) const;
-    // How many GPUs are kept idle now, and whether a task of the job could stand on any of them.
+    // How many GPUs are kept idle now, and whether a task of a job of that shape could stand on any
+    // of them. The job is looked at where counts do not say.
     MilliGpu kept_gpus() const;
-    bool could_open_for(const cluster::Job& job);
+    bool could_open_for(ShapeId shape, JobId job);
 
     // What is kept from others and not from the job, nor from one that lets it pass and would be
     // paused for it. Once opened, the job can be given it, until this ends; nothing else changes
@@ -113,6 +114,7 @@ class Backfill {
     std::vector<Entry> entries_;  // those in use, then those whose memory is kept
     std::size_t count_ = 0;  // in use
     std::optional<std::uint64_t> widest_mark_;  // in the log of capacity, when those were seen
+    int widest_ = 0;  // of all
     std::optional<TimePoint> next_change_;
 };
 

@@ -64,7 +64,7 @@ bool could_start(Decision& decision, const PoolView& view, const ClassHead& head
     if (job_class.ask == 0) return true;  // companions alone
     const bool may_fit = !exceeds_capacity(view, job_class.shape, job_class.ask, View::Coming) &&
                          !exceeds_largest_part(view, job_class.shape, View::Coming);
-    return may_fit || decision.backfill(view).could_open_for(view.cluster.job(head.job));
+    return may_fit || decision.backfill(view).could_open_for(job_class.shape, head.job);
 }
 
 std::optional<TimePoint> grows_from(const PoolView& view, const cluster::JobClassKey& job_class) {
