@@ -335,7 +335,7 @@ bool Backfill::is_kept_from(const Entry& entry, const Job& job) const {
 }
 
 bool Backfill::comes_before(const Job& job, const Job& entry) const {
-    const bool only_grows = job.active > 0;
+    const bool only_grows = job.gang_phase() > 0;
     const bool is_older =
         !only_grows && std::pair(job.created, job.id) < std::pair(entry.created, entry.id);
     const auto wanted_by = [&](const Job& made) { return ask_gpus(*view_, made, made.ask()); };

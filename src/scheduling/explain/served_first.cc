@@ -2,6 +2,7 @@
 #include "scheduling/explain/served_first.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "scheduling/order/job_order.h"
 #include "scheduling/rights/minimum_run.h"
@@ -32,8 +33,9 @@ std::vector<Served> served_in(const PoolView& view, const Plan& plan) {
     const auto add = [&](JobId job, std::span<const model::TaskPlacement> tasks, bool are_placed) {
         const NodeId node = tasks.front().node;
         if (view.cluster.nodes()[node.index()].pool != view.pool) return;
-        const std::size_t placed_now = are_placed ? tasks.size() : 0;
-        served.push_back({job, view.cluster.job(job).placed.size() > placed_now});
+        const Job& state = view.cluster.job(job);
+        const std::size_t before = state.placed.size() - (are_placed ? tasks.size() : 0);
+        served.push_back({job, std::cmp_greater_equal(before, state.tasks_min)});
     };
     for (const model::Start& start : plan.starts) add(start.job, start.tasks, true);
     for (const model::Reservation& in_use : plan.reservations) add(in_use.job, in_use.tasks, false);

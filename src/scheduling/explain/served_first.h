@@ -15,7 +15,7 @@ namespace berth::scheduling {
 
 struct Served {
     JobId job;
-    bool grows = false;  // it had all that it needs
+    bool grows = false;  // it had its minimum
 };
 
 // Whom the plan, carried out by now, serves in this pool.
