@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pausing and resuming, by hand and for the owner of a quota."""
+import time
+
 from server_case import Refused, ServerCase, eventually, main
 
 # Saves on TERM what it has counted, and goes on from there.
@@ -42,6 +44,15 @@ class Pausing(ServerCase):
         self.server.request("POST", f"jobs/{job}/pause", {"grace": 0.3})
         paused = self.server.wait_for_state(job, "paused")
         self.assertFalse(paused["last_pause"]["saved"])
+
+    def test_cancelled_while_it_pauses_it_ends_once_its_task_has(self):
+        """What its task leaves behind is not given the rest of the grace, here ten minutes."""
+        job = self.shell("trap 'exit 0' TERM; (trap '' TERM; echo ready; sleep 3000) & wait; wait")
+        eventually(lambda: "ready" in self.log(job))
+        self.server.request("POST", f"jobs/{job}/pause", {"grace": "10m"})
+        time.sleep(0.1)  # by then its task has ended, and what it leaves has 0.1 s more
+        self.server.request("POST", f"jobs/{job}/cancel", {"grace": "10m"})
+        self.assertEqual(self.server.wait(job)["state"], "cancelled")
 
     def test_a_grace_beyond_its_limit_is_refused_and_the_job_runs_on(self):
         job = self.server.submit(["sleep", "1000"])["id"]

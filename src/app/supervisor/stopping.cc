@@ -31,8 +31,7 @@ void Supervisor::stop(StopRequest request) {
     const std::int64_t deadline = monotonic_ms() + std::max<std::int64_t>(0, request.grace_ms);
     stop_deadline_ = std::min(stop_deadline_.value_or(deadline), deadline);
     // From here on one deadline rules: what is left of the gang may use the whole grace to save.
-    gang_deadline_.reset();
-    leftover_deadline_.reset();
+    gang_deadline_ = leftover_deadline_ = {};
 
     int signal = SIGTERM;
     if (request.kind != StopKind::Cancel) {
@@ -49,6 +48,7 @@ void Supervisor::stop(StopRequest request) {
     }
     if (is_first || signal != stop_signal_) ask_all(signal);
     stop_signal_ = signal;
+    consider_end();  // its tasks may be gone already
 }
 
 void Supervisor::ask_all(int signal) {
