@@ -386,14 +386,14 @@ Backfill::Opening::~Opening() {
 
 bool Backfill::Opening::keeps_share() const {
     const PoolView& view = *backfill_.view_;
-    const MilliGpu fair = view.shares.fair[job_.project.index()];
-    const MilliGpu asks = ask_gpus(view, job_, job_.ask());
     return !is_let_pass_ && std::ranges::any_of(backfill_.entries(), [&](const Entry& entry) {
         const Job& first = view.cluster.job(entry.reservation.job);
         if (job_.project != first.project || job_.id == first.id || is_served(first)) return false;
         if (gives_way(view, job_, first) || backfill_.comes_before(job_, first)) return false;
         if (backfill_.ends_before(job_, entry.reservation.start)) return false;
+        const MilliGpu fair = view.shares.fair[job_.project.index()];
         const MilliGpu wanted = ask_gpus(view, first, first.ask());
+        const MilliGpu asks = ask_gpus(view, job_, job_.ask());
         return asks < wanted && wanted <= fair &&
                right_to(view, job_.project, asks + wanted) == Right::None;
     });
