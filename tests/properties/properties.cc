@@ -310,6 +310,7 @@ struct Options {
     std::uint64_t first = 1;
     std::uint64_t pausing_at_least = 0;  // of a hundred decisions
     std::uint64_t failing_at_most = 0;  // lives with defects that are known and not mended yet
+    std::uint64_t in_vain_at_most = 0;  // those of I15 alone
     bool print = false;
     bool contested = false;
     std::vector<std::filesystem::path> scenarios;  // files, or folders of them
@@ -330,7 +331,8 @@ bool read_options(int argc, char** argv, Options& options) {
             {"--seeds", &options.seeds},
             {"--first", &options.first},
             {"--pausing-at-least", &options.pausing_at_least},
-            {"--failing-at-most", &options.failing_at_most}};
+            {"--failing-at-most", &options.failing_at_most},
+            {"--in-vain-at-most", &options.in_vain_at_most}};
         if (i + 1 == argc || !numbers.contains(word)) return false;
         const std::string_view text = argv[++i];
         std::uint64_t& number = *numbers.at(word);
@@ -383,7 +385,9 @@ class Run {
         const auto least = static_cast<std::int64_t>(options_.pausing_at_least);
         const bool pauses_enough = 100 * stats_.pausing >= least * stats_.decisions;
         if (!pauses_enough) std::cout << "fewer than " << least << " % pause a job\n";
-        return std::cmp_less_equal(failed_, options_.failing_at_most) && pauses_enough;
+        const int in_vain = kinds_["I15:"];
+        return std::cmp_less_equal(failed_ - in_vain, options_.failing_at_most) &&
+               std::cmp_less_equal(in_vain, options_.in_vain_at_most) && pauses_enough;
     }
 
   private:
@@ -427,7 +431,7 @@ int main(int argc, char** argv) {
     if (!read_options(argc, argv, options)) {
         std::cerr << "usage: properties [--seeds N] [--first SEED] [--print] [--contested] "
                      "[--pausing-at-least PERCENT] [--failing-at-most N] "
-                     "[SCENARIO_OR_FOLDER...]\n";
+                     "[--in-vain-at-most N] [SCENARIO_OR_FOLDER...]\n";
         return 2;
     }
     std::signal(SIGABRT, tell_the_life);
