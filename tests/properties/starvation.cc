@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// I13: does every gang start, however many small jobs come?
+// I13: does every gang run, however many small jobs come?
 //   starvation [--seeds N]
 // A cluster of a few nodes lives through an endless stream of small jobs: whenever one ends, new
-// ones are there, of the gang's own project or of another one, declared or not. A gang that needs a
-// whole node, or several GPUs of all, is submitted. In profile berth it starts within a bound: the
-// time until it books, and every job that can be in its way once. In profile classic it need not;
-// the test says how often it did not, so that the stream is known to be one that starves.
+// ones are there, of the gang's own project or of another one, declared or not; a third project may
+// borrow unused GPUs. A gang that needs a whole node, or several GPUs of all, is submitted. In
+// profile berth it runs to its end within a bound: the time until it books, every job that can be
+// in its way once, and its own. In profile classic it need not; the test says how often it did not,
+// so that the stream is known to be one that starves.
 #include <algorithm>
 #include <charconv>
 #include <iostream>
@@ -28,7 +29,7 @@ class Life {
   public:
     Life(std::uint64_t seed, const model::Policy& policy) : rng_(seed), policy_(policy) {
         nodes_ = static_cast<int>(rng_.between(1, 3));
-        gpus_ = static_cast<int>(rng_.between(2, 8));
+        gpus_ = static_cast<int>(rng_.between(nodes_ == 1 ? 4 : 2, 8));
         for (int i = 0; i < nodes_; ++i) {
             model::Node node;
             node.name = "n" + std::to_string(i);
@@ -43,21 +44,28 @@ class Life {
         }
         has_other_project_ = rng_.chance(1, 2);
         longest_ = rng_.between(5, 90) * kMinute;
+        has_borrower_ = rng_.chance(1, 2);
+        if (!has_borrower_) return;
+        model::Project borrower;
+        borrower.name = "c";
+        borrower.rights.quota = base::MilliGpu{0};
+        happen(model::ProjectSet{borrower});
     }
 
-    // Minutes the gang waited; -1 = it did not start within the bound.
+    // Minutes until the gang had ended; -1 = it did not within the bound.
     std::int64_t run() {
         for (int i = 0; i < 2 * nodes_ * gpus_; ++i) submit_small();
+        for (int i = 0; has_borrower_ && i < nodes_ * gpus_; ++i) submit_borrowing();
         decide();
         pass(longest_ / 2);
         const model::JobId gang = submit_gang();
         const model::TimePoint submitted = now_;
         // Jobs in its way end one after the other at worst, and each lets in what ends before.
-        const std::int64_t bound = 10 * kMinute + 20 * longest_;
+        const std::int64_t bound = 10 * kMinute + 21 * longest_;
         while (now_ - submitted < model::Duration{bound}) {
             decide();
-            if (!state_.jobs.at(gang).tasks.empty()) return (now_ - submitted).count() / kMinute;
             pass(kMinute / 2);
+            if (state_.jobs.get(gang) == nullptr) return (now_ - submitted).count() / kMinute;
         }
         return -1;
     }
@@ -91,19 +99,29 @@ class Life {
         submit(small, work);
     }
 
+    // It runs for as long as it may.
+    void submit_borrowing() { submit(spec("c"), 1000 * longest_); }
+
     model::JobId submit_gang() {
         model::JobSpec gang = spec("a");
-        // Who shares the cluster can count on its share of it, not on more.
-        if (nodes_ * gpus_ < 4) has_other_project_ = false;
-        const int most = has_other_project_ ? nodes_ * gpus_ / 2 : nodes_ * gpus_;
-        gang.request.gpus = rng_.chance(1, 2) && gpus_ <= most ? gpus_ : 1;
-        if (gang.request.gpus == 1) gang.tasks_min = gang.tasks_max = std::max(most, 2);
+        // Who shares the cluster can count on its share of it, not on more; nor on a whole node
+        // where others borrow: what is taken back from them there is not kept for the gang.
+        const bool is_alone = !has_other_project_ && !has_borrower_;
+        const int most = is_alone ? nodes_ * gpus_ : nodes_ * gpus_ / 2;
+        const bool may_ask_nodes = gpus_ <= most && !has_borrower_;
+        gang.request.gpus = rng_.chance(1, 2) && may_ask_nodes ? gpus_ : 1;
+        if (gang.request.gpus == 1) gang.tasks_min = gang.tasks_max = most;
         return submit(gang, longest_);
     }
 
     void decide() {
         const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
         for (auto& event : lifecycle::events_of(state_, plan, policy_, now_)) happen(event);
+        for (const auto& pause : plan.pauses) {
+            if (state_.jobs.at(pause.job).state != model::JobState::Pausing) continue;
+            happen(model::JobPaused{pause.job, true});
+            ends_.erase(pause.job);
+        }
         for (const auto& start : plan.starts) {
             if (state_.jobs.at(start.job).state != model::JobState::Starting) continue;
             happen(model::JobRunning{start.job});
@@ -130,6 +148,7 @@ class Life {
     int nodes_ = 0;
     int gpus_ = 0;
     bool has_other_project_ = false;
+    bool has_borrower_ = false;
     std::int64_t longest_ = 0;
     std::map<model::JobId, std::int64_t> work_;
     std::map<model::JobId, model::TimePoint> ends_;

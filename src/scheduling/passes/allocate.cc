@@ -27,7 +27,7 @@ bool may_have(const PoolView& view, const Job& job, const Backfill::Opening& ope
     const MilliGpu amount = ask_gpus(view, job, job.ask());
     if (quota_gate(view, job, amount)) return false;
     if (amount == MilliGpu{0} && job.ask() == 0) return true;  // companions alone
-    return !opening.keeps_share() || could_reclaim(view, job, amount);
+    return !opening.keeps_share() || (job.preemptible && could_reclaim(view, job, amount));
 }
 
 bool allocate(Decision& decision, const PoolView& view, const Job& job,

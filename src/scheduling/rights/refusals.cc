@@ -43,7 +43,8 @@ bool Refusals::covers(const PoolView& view, const Beneficiary& beneficiary,
     }
     if (!is_like_others(beneficiary)) return false;
     const auto same = refused_.find(question(beneficiary, opened));
-    return same != refused_.end() && priority_key <= same->second;
+    return same != refused_.end() && priority_key <= same->second.priority_key &&
+           later_than(beneficiary) >= same->second.later_than;
 }
 
 void Refusals::add(const PoolView& view, const Beneficiary& beneficiary, std::uint64_t opened,
@@ -54,9 +55,8 @@ void Refusals::add(const PoolView& view, const Beneficiary& beneficiary, std::ui
             {request_of(view, beneficiary).gpus, beneficiary.tasks, beneficiary.amount,
              priority_key, opened});
     } else if (is_like_others(beneficiary)) {
-        const auto [known, is_new] =
-            refused_.try_emplace(question(beneficiary, opened), priority_key);
-        if (!is_new) known->second = std::max(known->second, priority_key);
+        if (covers(view, beneficiary, opened)) return;
+        refused_[question(beneficiary, opened)] = {priority_key, later_than(beneficiary)};
     }
 }
 

@@ -50,9 +50,16 @@ class Refusals {
     };
     using Asker = std::pair<model::Rule, ProjectId>;
 
+    // Who may take of whom: the greater its priority key the more, and who came early may more than
+    // who came late, where that counts.
+    struct Reach {
+        cluster::PriorityKey priority_key;
+        std::optional<Came> later_than;
+    };
+
     static Question question(const Beneficiary& beneficiary, std::uint64_t opened);
 
-    std::pmr::map<Question, cluster::PriorityKey> refused_;  // the greatest of those refused
+    std::pmr::map<Question, Reach> refused_;  // of the last one that was not covered
     std::pmr::map<Asker, std::pmr::vector<TooFew>> too_few_;
 };
 

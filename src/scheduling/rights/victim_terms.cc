@@ -18,6 +18,11 @@ bool is_owner(const PoolView& view, const Beneficiary& beneficiary) {
            is_within_quota(view, beneficiary.job.project, beneficiary.amount);
 }
 
+std::optional<Came> later_than(const Beneficiary& beneficiary) {
+    const bool is_asked = !beneficiary.job.preemptible && beneficiary.rule == model::Rule::Preempt;
+    return is_asked ? std::optional(came(beneficiary.job)) : std::nullopt;
+}
+
 // Unless it binds everybody, the minimum run binds a project that wants more than its quota, never
 // an owner that wants back its quota; inside a project it binds batch work, never interactive.
 Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
@@ -29,6 +34,7 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
         return {.from_own = true,
                 .project = job.project,
                 .priority_key = job.queue_priority(),
+                .later_than = later_than(beneficiary),
                 .minimum_run = counts && (binds_all || job.preemptible),
                 .by_rank = by_rank,
                 .asks_who = by_rank || has_minimum_runs(view.cluster)};
@@ -50,8 +56,8 @@ bool allows(const PoolView& view, const Terms& terms, const VictimUnit& unit) {
     if (is_protected(view, terms, unit) || has(view.untouchable, unit.job)) return false;
     const bool keeps = terms.minimum_run || terms.by_rank;
     if (keeps && is_started_reserved(view, unit, terms.rule(), terms.project)) return false;
-    return !terms.from_own ||
-           (unit.project == terms.project && unit.priority_key < terms.priority_key);
+    return !terms.from_own || (unit.project == terms.project &&
+                               terms.reaches(unit.priority_key, {unit.created, unit.job}));
 }
 
 // The minimum run is not of elastic tasks: those were lent for as long as they idled, unless

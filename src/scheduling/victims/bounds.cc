@@ -24,7 +24,7 @@ int own_gpus_on(const VictimQuery& query, NodeId node) {
     int gpus = 0;
     visit_victims(query.view, node, [&](const cluster::Job& job, int gpus_here) {
         const bool is_lower =
-            job.project == query.terms.project && job.priority_key() < query.terms.priority_key;
+            job.project == query.terms.project && query.terms.reaches(job.priority_key());
         if (is_lower) gpus += gpus_here;
     });
     return gpus;

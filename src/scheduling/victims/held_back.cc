@@ -34,13 +34,13 @@ Protected protected_from(const PoolView& view, const Beneficiary& beneficiary) {
     const ReclaimLedger ledger = is_own ? ReclaimLedger() : ReclaimLedger(view, beneficiary);
     // The smallest unit decides whether anything may be taken.
     const UnitSize least{beneficiary.amount == MilliGpu{0} ? MilliGpu{0} : MilliGpu{1}};
-    const bool is_by_rank = is_own && has_ranks(view.cluster, asking.project);
-    const auto until = is_by_rank ? protected_by_statement : protected_until;
+    const Terms terms = terms_of(view, beneficiary);
+    const auto until = terms.by_rank ? protected_by_statement : protected_until;
     Protected all;
     for (const auto& [id, job] : view.cluster.jobs()) {
         if (!job.is_victim() || job.pool != view.pool) continue;
         const bool may_be_asked =
-            is_own ? job.project == asking.project && job.priority_key() < asking.queue_priority()
+            is_own ? job.project == asking.project && terms.reaches(job.priority_key(), came(job))
                    : ledger.may_take(job.project, least);
         if (!may_be_asked) continue;
         const TimePoint its = until(view, job, beneficiary.rule, asking.project);

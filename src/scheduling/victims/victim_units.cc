@@ -170,8 +170,9 @@ void VictimUnits::take_all(JobId job) {
 }
 
 bool VictimUnits::allows_any(const Terms& terms, JobId job, bool is_listed_as_protected) {
-    const bool is_allowed_anyway =
-        !terms.minimum_run || !(terms.asks_who || is_listed_as_protected);
+    const bool is_protected_perhaps =
+        terms.minimum_run && (terms.asks_who || is_listed_as_protected);
+    const bool is_allowed_anyway = !is_protected_perhaps && !terms.later_than;
     if (!is_cut(job) && is_allowed_anyway) {
         return !has(view_->moved, job) && !has(view_->untouchable, job);
     }
