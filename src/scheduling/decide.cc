@@ -103,8 +103,8 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Decisi
             plan.give_ups = given_up.jobs;
             return plan;
         }
-        const bool has_learnt = add(known, decision.withdrawals());
-        is_last = !has_learnt || count + 1 == kAttemptsMax;
+        add(known, decision.withdrawals());
+        is_last = count + 1 == kAttemptsMax;
     }
 }
 

@@ -195,8 +195,10 @@ Changed Serving::serve_first(const PoolView& view, const StrongerJob& stronger, 
             Changed changed = serve_stronger(view, job, stronger.rule, passed);
             if (!changed.empty()) return changed;
         } else if (is_before(head, class_head_of(found)) &&
-                   right_of(job, job.ask()) <= right_of(found, ask) && allocate_to(view, job)) {
-            return {job.project};
+                   right_of(job, job.ask()) <= right_of(found, ask)) {
+            Changed changed = withdraw_for(view, job.id);
+            if (job.is_waiting() && allocate_to(view, job)) changed.push_back(job.project);
+            if (!changed.empty()) return changed;
         }
     }
     return serve_stronger(view, found, stronger.rule, passed);

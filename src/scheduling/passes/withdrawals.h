@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory_resource>
 #include <vector>
@@ -33,13 +34,12 @@ inline bool add(Withdrawals& known, base::JobId job, const StrongerJob& stronger
     return is_new;
 }
 
-// Whether any was not known.
-inline bool add(Withdrawals& known, const Withdrawals& more) {
-    bool is_new = false;
+// One that was found before is there twice then: another of its project was served in its place,
+// and two have to be.
+inline void add(Withdrawals& known, const Withdrawals& more) {
     for (const auto& [job, stronger_jobs] : more) {
-        for (const StrongerJob& stronger : stronger_jobs) is_new |= add(known, job, stronger);
+        std::ranges::copy(stronger_jobs, std::back_inserter(known[job]));
     }
-    return is_new;
 }
 
 // Whether any job withdraws for this one.
