@@ -160,14 +160,19 @@ bool gives_way(const PoolView& view, const Job& job, const Job& entry) {
     return job.preemptible && job.project == entry.project && has_ranks(view.cluster, job.project);
 }
 
-// Whether an older one of its project asks the same and waits behind it, by rank. It could have the
-// GPUs, and would be paused for this one.
+// Whether an older one of its project asks as much and waits behind it. It could have the GPUs, and
+// would be paused for this one.
 bool stands_for_older(const PoolView& view, const Job& job, const Job& entry) {
-    if (!job.preemptible || !has_ranks(view.cluster, job.project)) return false;
+    if (!job.preemptible) return false;
+    const MilliGpu amount = ask_gpus(view, job, job.ask());
+    const int gpus = view.cluster.shape(job.shape).request.gpus;
     return std::ranges::any_of(view.claim(job.project).queue, [&](const auto& job_class) {
         const auto& [key, jobs] = job_class;
-        return key.shape == job.shape && key.ask == job.ask() && key.preemptible &&
-               key.gang_phase == 0 && *jobs.begin() < std::pair(entry.created, entry.id);
+        const bool asks_as_much =
+            ask_gpus(view, key) == amount && view.cluster.shape(key.shape).request.gpus >= gpus;
+        const bool is_behind = key.priority_key < job.queue_priority() && key.gang_phase == 0;
+        return asks_as_much && key.preemptible && is_behind &&
+               *jobs.begin() < std::pair(entry.created, entry.id);
     });
 }
 
@@ -355,7 +360,7 @@ bool Backfill::comes_before(const Job& job, const Job& entry) const {
     const Right of_reserved = right_to(*view_, entry.project, wanted_by(entry));
     if (right != of_reserved) return right > of_reserved;
     if (right == Right::None && is_served_before(*view_, job.project, entry.project)) return true;
-    return is_older || (!only_grows && stands_for_older(*view_, job, entry));
+    return is_older || stands_for_older(*view_, job, entry);
 }
 
 Backfill::Opening::Opening(Backfill& backfill, const Job& job, const Job* passed)
