@@ -139,7 +139,19 @@ class SchedulerCase(InstallCase):
         return sum("nodeName" in pod["spec"] for pod in chosen)
 
     def await_bound(self, count, namespace, job=None):
-        eventually(lambda: self.bound(namespace, job) == count, f"{count} pods are bound")
+        try:
+            eventually(lambda: self.bound(namespace, job) == count, f"{count} pods are bound")
+        except TimeoutError as late:
+            raise TimeoutError(f"{late}; in {namespace} are {self.content(namespace)}") from None
+
+    def content(self, namespace):
+        """Its Jobs and pods, as far as they say why nothing goes on."""
+        jobs = self.api.get(f"{BATCH}/{namespace}/jobs")["items"]
+        return ([(job["metadata"]["name"], job["metadata"]["uid"], job["spec"].get("suspend"),
+                  job.get("status")) for job in jobs] +
+                [(pod["metadata"]["name"], pod["metadata"].get("deletionTimestamp"),
+                  pod["metadata"].get("ownerReferences"), pod["spec"].get("nodeName"),
+                  pod["status"]) for pod in self.pods(namespace)])
 
     def stays(self, question, seconds=1.5):
         """Nothing happens for this time, which is many decisions."""

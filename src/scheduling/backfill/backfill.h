@@ -20,9 +20,9 @@
 //                 their declared time end before the gang starts; jobs with a stronger right: a
 //                 project within its quota where the gang's project is not, likewise within its
 //                 fair share, where neither is the one that R2 serves first (queue_order.h), and
-//                 older ones; in the gang's own project those of higher priority, those
-//                 within the fair share if the gang is larger than it, and, where ranks tell jobs
-//                 apart, all preemptible ones
+//                 older ones, or who would pause such a one for as many GPUs; in the gang's own
+//                 project those of higher priority, those within the fair share if the gang is
+//                 larger than it, and, where ranks tell jobs apart, all preemptible ones
 //   fair share    later jobs of the gang's project leave as much of the fair share as the gang
 //                 needs: a project that spends its share on small jobs could not start the gang.
 //                 What they could reclaim from others they may have (passes/allocate.h), unless
