@@ -15,11 +15,13 @@ cluster::PriorityKey priority_key_of(const cluster::Job& job) {
     return {job.priority, only_grows ? ordering::kLastRank : job.rank};
 }
 
-// Whether it leaves for that one, as far as their priorities say. For one that stays, of the same
-// priority only what was submitted later.
-bool comes_after(const cluster::Job& job, const cluster::Job& other) {
+// Whether it leaves for that one, as far as their priorities say. For one that stays, a gang of the
+// same priority only if it was submitted later.
+bool comes_after(const cluster::Cluster& cluster, const cluster::Job& job,
+                 const cluster::Job& other) {
     const bool is_older = std::pair(job.created, job.id) < std::pair(other.created, other.id);
-    if (!other.preemptible && job.priority == other.priority && is_older) return false;
+    const bool is_gang = job.tasks_min * cluster.shape(job.shape).request.gpus >= 2;
+    if (!other.preemptible && job.priority == other.priority && is_older && is_gang) return false;
     return job.priority_key() < priority_key_of(other);
 }
 
@@ -30,7 +32,8 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
     for (const auto& [id, job] : cluster_.jobs()) {
         if (!job.preemptible || job.active == 0 || job.pool != pool_) continue;
         const bool is_own = job.project == want.job->project;
-        if (want.rule == model::Rule::Preempt ? !is_own || !comes_after(job, *want.job) : is_own)
+        if (want.rule == model::Rule::Preempt ? !is_own || !comes_after(cluster_, job, *want.job)
+                                              : is_own)
             continue;
         const bool keeps_core = is_protected(want, job);
         const bool is_kept = started_reserved_.contains(id) && is_bound(want) &&

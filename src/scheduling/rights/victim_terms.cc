@@ -23,6 +23,13 @@ std::optional<Came> later_than(const Beneficiary& beneficiary) {
     return is_asked ? std::optional(came(beneficiary.job)) : std::nullopt;
 }
 
+bool reaches(const PoolView& view, const Terms& terms, const cluster::Job& job) {
+    const bool may_be_spared = terms.later_than && job.priority == terms.priority_key.priority &&
+                               came(job) < *terms.later_than;
+    const bool is_gang = view.cluster.shape(job.shape).request.gpus * job.tasks_min > 1;
+    return terms.reaches(job.priority_key()) && !(may_be_spared && is_gang);
+}
+
 // Unless it binds everybody, the minimum run binds a project that wants more than its quota, never
 // an owner that wants back its quota; inside a project it binds batch work, never interactive.
 Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
@@ -56,8 +63,9 @@ bool allows(const PoolView& view, const Terms& terms, const VictimUnit& unit) {
     if (is_protected(view, terms, unit) || has(view.untouchable, unit.job)) return false;
     const bool keeps = terms.minimum_run || terms.by_rank;
     if (keeps && is_started_reserved(view, unit, terms.rule(), terms.project)) return false;
-    return !terms.from_own || (unit.project == terms.project &&
-                               terms.reaches(unit.priority_key, {unit.created, unit.job}));
+    if (!terms.from_own) return true;
+    if (unit.project != terms.project || !terms.reaches(unit.priority_key)) return false;
+    return !terms.later_than || reaches(view, terms, view.cluster.job(unit.job));
 }
 
 // The minimum run is not of elastic tasks: those were lent for as long as they idled, unless

@@ -33,7 +33,7 @@ struct Terms {
     bool from_own = false;  // preemption: its own project's work of less priority
     ProjectId project;  // its own
     cluster::PriorityKey priority_key;  // its own when it preempts
-    std::optional<Came> later_than = {};  // when it preempts: of its own priority only these
+    std::optional<Came> later_than = {};  // when it preempts: of gangs of its priority only these
     bool minimum_run = false;  // protected units are left alone
     bool by_rank = false;  // minimum runs count only where a job or a project states them
     bool asks_who = false;  // what is protected depends on who asks
@@ -42,17 +42,14 @@ struct Terms {
     bool reaches(const cluster::PriorityKey& other) const {
         return !from_own || other < priority_key;
     }
-    bool reaches(const cluster::PriorityKey& other, const Came& when) const {
-        const bool is_older =
-            later_than && other.priority == priority_key.priority && when < *later_than;
-        return reaches(other) && !is_older;
-    }
     auto operator<=>(const Terms&) const = default;
 };
-// Who cannot be paused itself preempts work of its own priority only if that came after it: else
+// Who cannot be paused itself preempts a gang of its own priority only if that came after it: else
 // such jobs, which come and stay, would take all that an older gang has waited for.
 std::optional<Came> later_than(const Beneficiary& beneficiary);
 Terms terms_of(const PoolView& view, const Beneficiary& beneficiary);
+// Whether priority and age allow it.
+bool reaches(const PoolView& view, const Terms& terms, const cluster::Job& job);
 // To take from others, where minimum runs bind.
 Terms terms_of_reclaim(const PoolView& view, ProjectId project);
 

@@ -19,7 +19,7 @@ bool may_take(const VictimQuery& query, const NodeWork::JobPart& part) {
     const Terms& terms = query.terms;
     if (terms.from_own) {
         const cluster::Job& job = query.view.cluster.job(part.loss.job);
-        return part.project == terms.project && terms.reaches(job.priority_key(), came(job));
+        return part.project == terms.project && reaches(query.view, terms, job);
     }
     if (!query.ledger.may_take(part.project, part.size)) return false;
     const bool keeps = terms.minimum_run && !terms.asks_who && part.loss.is_protectable;

@@ -39,9 +39,9 @@ Protected protected_from(const PoolView& view, const Beneficiary& beneficiary) {
     Protected all;
     for (const auto& [id, job] : view.cluster.jobs()) {
         if (!job.is_victim() || job.pool != view.pool) continue;
-        const bool may_be_asked =
-            is_own ? job.project == asking.project && terms.reaches(job.priority_key(), came(job))
-                   : ledger.may_take(job.project, least);
+        const bool may_be_asked = is_own
+                                      ? job.project == asking.project && reaches(view, terms, job)
+                                      : ledger.may_take(job.project, least);
         if (!may_be_asked) continue;
         const TimePoint its = until(view, job, beneficiary.rule, asking.project);
         if (its <= view.now) continue;
