@@ -115,6 +115,7 @@ inline constexpr std::array<Word, model::kCauseCount> kWords<model::Cause>{
     "behind_projects",
     "reserved_for_other",
     "kept_for_backfill",
+    "share_kept_for_backfill",
     "not_enough_free",
     "node_kind_taken",
     "not_together_on_node",

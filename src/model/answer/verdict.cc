@@ -49,7 +49,8 @@ Reason reason_of(Cause cause) {
         case Cause::AheadInQueue:
         case Cause::BehindProjects: return Reason::PriorityAhead;
         case Cause::ReservedForOther:
-        case Cause::KeptForBackfill: return Reason::Reserved;
+        case Cause::KeptForBackfill:
+        case Cause::ShareKeptForBackfill: return Reason::Reserved;
         case Cause::NotTogetherOnNode:
         case Cause::NotOnPinnedNode: return Reason::Fragmented;
         case Cause::NotTogetherInDomain:

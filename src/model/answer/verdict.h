@@ -86,6 +86,7 @@ enum class Cause : std::uint8_t {
     BehindProjects,  // only jobs of other projects were served before it
     ReservedForOther,
     KeptForBackfill,
+    ShareKeptForBackfill,  // it cannot be paused, and leaves a gang its share
     NotEnoughFree,
     NodeKindTaken,
     NotTogetherOnNode,

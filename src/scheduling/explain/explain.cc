@@ -6,9 +6,9 @@
 
 #include "cluster/gang.h"
 #include "model/job/companions.h"
-#include "scheduling/backfill/backfill.h"
 #include "scheduling/explain/kind_refusal.h"
 #include "scheduling/explain/lack.h"
+#include "scheduling/explain/reserved_before.h"
 #include "scheduling/explain/served_first.h"
 #include "scheduling/explain/standing_verdict.h"
 #include "scheduling/place/companions.h"
@@ -319,17 +319,10 @@ class Explainer {
 
     // It fits, and yet the decision did not start it.
     bool is_kept_for_others() {
-        const cluster::Trial trial(view_.cluster);
-        const bool is_asked_later = plan_.is_empty() && plan_.backfill.empty();
-        NodeWindows windows;
-        Backfill backfill;
-        is_asked_later ? backfill.make(view_, windows) : backfill.take_over(view_, plan_.backfill);
-        Backfill::Opening opening(backfill, job_);
-        opening.open();
-        if (!opening.keeps_share() && place(view_, job_, job_.ask(), View::Idle))
-            return with(Cause::NotEvaluated);
-        verdict_.bound = backfill.kept_gpus();
-        for (const auto& gang : backfill.still_waiting()) add_blocker(gang.job);
+        const ReservedBefore reserved = reserved_before(view_, plan_, job_);
+        if (reserved.fits_beside) return with(Cause::NotEvaluated);
+        verdict_.bound = reserved.gpus;
+        for (const JobId gang : reserved.gangs) add_blocker(gang);
         return with(Cause::KeptForBackfill);
     }
 
@@ -434,6 +427,12 @@ class Explainer {
         const MilliGpu fair = view_.shares.fair[job_.project.index()];
         const MilliGpu allocated = view_.allocated(job_.project);
         const bool others_hold = view_.allocated(cluster::kRoot) > allocated;
+        const std::vector<JobId> gangs = gangs_with_the_share(view_, plan_, job_);
+        if (!gangs.empty()) {
+            for (const JobId gang : gangs) add_blocker(gang);
+            with(Cause::ShareKeptForBackfill);
+            return;
+        }
         if (const auto wait = held_back(view_, job_, counted_)) {
             verdict_.used = wait->in_use;
             verdict_.until = wait->until;
