@@ -84,8 +84,7 @@ constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentenc
     {Cause::KeptForBackfill, "{free}, {bound} of them kept for a gang that has waited longer"},
     {Cause::ShareKeptForBackfill,
      "cannot be paused, and would use GPUs of its project's fair share that are kept for a gang "
-     "that "
-     "has waited longer"},
+     "that has waited longer"},
     {Cause::NotEnoughFree, "{full}"},
     {Cause::NodeKindTaken, "{full} on nodes of the kind it asks"},
     {Cause::NotTogetherOnNode, "{apart}"},

@@ -26,12 +26,11 @@ struct StrongerJob {
 // By the job that withdraws: the stronger job found first is served first.
 using Withdrawals = std::pmr::map<base::JobId, std::pmr::vector<StrongerJob>>;
 
-// Whether it was not known.
-inline bool add(Withdrawals& known, base::JobId job, const StrongerJob& stronger) {
-    std::pmr::vector<StrongerJob>& stronger_jobs = known[job];
+// Once for each attempt.
+inline void add(Withdrawals& found, base::JobId job, const StrongerJob& stronger) {
+    std::pmr::vector<StrongerJob>& stronger_jobs = found[job];
     const bool is_new = std::ranges::find(stronger_jobs, stronger) == stronger_jobs.end();
     if (is_new) stronger_jobs.push_back(stronger);
-    return is_new;
 }
 
 // One that was found before is there twice then: another of its project was served in its place,
