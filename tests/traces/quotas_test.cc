@@ -6,9 +6,11 @@
 // its grace, so that a job that waited for two of them would be found.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "base/rng.h"
 #include "simulation/core/core_audit.h"
 #include "simulation/core/quota_figures.h"
 #include "simulation/report/metrics.h"
@@ -75,6 +77,14 @@ Figures simulate(const Trace& trace, model::QuotaKind kind, model::JobOrder orde
     return figures;
 }
 
+// Every job up to two seconds later.
+Trace shifted(Trace trace, std::uint64_t seed) {
+    base::Rng rng(seed);
+    for (TraceJob& job : trace) job.submitted += Duration{rng.between(0, 2000)};
+    std::ranges::stable_sort(trace, {}, &TraceJob::submitted);
+    return trace;
+}
+
 }  // namespace
 
 TEST_CASE("demand within a quota waits no longer than the grace, and jobs end earlier than apart") {
@@ -107,12 +117,16 @@ TEST_CASE("the learned order keeps every right too, and ends jobs of five projec
         return job.project.empty() || kProjects.find(job.project) == std::string_view::npos;
     });
     for (const Placement placement : {Placement::Nodes, Placement::Count}) {
-        const Figures learned =
-            simulate(trace, model::QuotaKind::Guaranteed, model::JobOrder::Learned, placement);
-        CHECK(learned.metrics.finished == trace.size());
-        // 96.6 and 99.4 h on average, each give or take 1.2 h, where the jobs are submitted some
-        // seconds sooner or later.
-        CHECK(learned.metrics.avg_jct_s <= 103 * 3600.0);
+        // A single run moves by 1.2 h with the milliseconds at which jobs are submitted.
+        constexpr std::uint64_t kRuns = 4;
+        double sum_s = 0;
+        for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+            const Figures learned = simulate(shifted(trace, seed), model::QuotaKind::Guaranteed,
+                                             model::JobOrder::Learned, placement);
+            CHECK(learned.metrics.finished == trace.size());
+            sum_s += learned.metrics.avg_jct_s;
+        }
+        CHECK(sum_s / kRuns <= 100 * 3600.0);
     }
 }
 
