@@ -171,8 +171,7 @@ bool stands_for_older(const PoolView& view, const Job& job, const Job& entry) {
         const bool asks_as_much =
             ask_gpus(view, key) == amount && view.cluster.shape(key.shape).request.gpus >= gpus;
         const bool is_behind = key.priority_key < job.queue_priority() && key.gang_phase == 0;
-        return asks_as_much && key.preemptible && is_behind &&
-               *jobs.begin() < std::pair(entry.created, entry.id);
+        return asks_as_much && key.preemptible && is_behind && *jobs.begin() < came(entry);
     });
 }
 
@@ -198,8 +197,7 @@ void Backfill::find_longest_waiting() {
             ripe <= view.now ? waiting_.push_back(&job) : change_at(ripe);
         }
     }
-    std::ranges::sort(waiting_, {},
-                      [](const Job* job) { return std::pair(job->created, job->id); });
+    std::ranges::sort(waiting_, {}, [](const Job* job) { return came(*job); });
 }
 
 Backfill::Entry& Backfill::add() {
@@ -341,8 +339,7 @@ bool Backfill::is_kept_from(const Entry& entry, const Job& job) const {
 
 bool Backfill::comes_before(const Job& job, const Job& entry) const {
     const bool only_grows = job.gang_phase() > 0;
-    const bool is_older =
-        !only_grows && std::pair(job.created, job.id) < std::pair(entry.created, entry.id);
+    const bool is_older = !only_grows && came(job) < came(entry);
     const auto wanted_by = [&](const Job& made) { return ask_gpus(*view_, made, made.ask()); };
     const Right right = right_to(*view_, job.project, wanted_by(job));
     if (job.project == entry.project) {

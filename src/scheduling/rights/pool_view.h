@@ -79,6 +79,10 @@ inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy
             fair_shares(cluster, pool, policy, now, nullptr, std::move(memory))};
 }
 
+// When a job was submitted: which of two came first.
+using Came = std::pair<TimePoint, JobId>;
+inline Came came(const cluster::Job& job) { return {job.created, job.id}; }
+
 // The most that `tasks` more tasks of the job and the companions that it lacks may count for in its
 // project: what bounds and rights are asked about, so that they hold whatever nodes it goes to.
 inline MilliGpu ask_gpus(const PoolView& view, const cluster::Job& job, int tasks) {

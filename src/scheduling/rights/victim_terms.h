@@ -5,7 +5,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 
 #include "scheduling/rights/minimum_run.h"
 #include "scheduling/rights/victim_unit.h"
@@ -24,10 +23,6 @@ struct Beneficiary {
 // Whether it takes back what its project's quotas guarantee: the owner's own right. A job without
 // GPUs has no other.
 bool is_owner(const PoolView& view, const Beneficiary& beneficiary);
-
-// When a job was submitted: which of two came first.
-using Came = std::pair<TimePoint, JobId>;
-inline Came came(const cluster::Job& job) { return {job.created, job.id}; }
 
 struct Terms {
     bool from_own = false;  // preemption: its own project's work of less priority
