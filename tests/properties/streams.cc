@@ -114,7 +114,6 @@ std::vector<std::string> findings_of(const Stream& stream, model::JobOrder order
                                      Placement placement) {
     model::Policy policy = model::berth_policy();
     policy.order.by = order;
-    if (getenv("NOBOOK")) policy.backfill_max = 0;
     const simulation::CoreExperiment experiment{.trace = stream.trace,
                                                 .cluster = stream.cluster,
                                                 .policy = policy,

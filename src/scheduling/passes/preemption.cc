@@ -72,17 +72,40 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
     }
     Changed changed = pause_victims(view, beneficiary, opening);
     if (!changed.empty() || rule != Rule::Reclaim) return changed;
+    return take_reservations(view, beneficiary, opening);
+}
+
+// What was promised to others gives way to an owner, with victims where that is not enough.
+Changed Preemption::take_reservations(const PoolView& view, const Beneficiary& beneficiary,
+                                      Backfill::Opening& opening) {
     opening.open();
-    changed = drop_reservations(view, beneficiary, opening);
+    Changed changed = drop_reservations(view, beneficiary, opening);
     if (changed.empty()) return {};
-    if (reserve_leavings(decision_, view, job, opening)) {
-        add(changed, job.project);
+    if (reserve_leavings(decision_, view, beneficiary.job, opening)) {
+        add(changed, beneficiary.job.project);
     } else {
         for (const ProjectId project : pause_victims(view, beneficiary, opening)) {
             add(changed, project);
         }
     }
     return changed;
+}
+
+// Whether a job would lose what it was just given, and its project what it has within its quota.
+bool Preemption::withdraws_from_owner(const PoolView& view, const FoundVictims& victims) {
+    const VictimSearch& search = search_in(view);
+    const auto lost_by = [&](ProjectId project) {
+        MilliGpu lost{0};
+        for (const std::size_t position : victims.units) {
+            if (search.unit(position).project == project) lost += search.unit(position).gpus;
+        }
+        return lost;
+    };
+    return std::ranges::any_of(victims.units, [&](const std::size_t position) {
+        const VictimUnit& unit = search.unit(position);
+        return decision_.is_given_now(unit.job) &&
+               view.allocated(unit.project) - lost_by(unit.project) < view.quota(unit.project);
+    });
 }
 
 Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& beneficiary,
@@ -97,6 +120,11 @@ Changed Preemption::pause_victims(const PoolView& view, const Beneficiary& benef
     if (victims.units.empty()) {
         if (opened) refused_.add(view, beneficiary, *opened, victims.exceeds_capacity);
         return {};
+    }
+    // Where there is a promise that can be withdrawn instead: it has cost nothing yet.
+    if (beneficiary.rule == Rule::Reclaim && withdraws_from_owner(view, victims)) {
+        Changed changed = take_reservations(view, beneficiary, opening);
+        if (!changed.empty()) return changed;
     }
     VictimSearch& search = search_in(view);
     note_withdrawals(view, beneficiary, search, victims);
@@ -128,8 +156,7 @@ FoundVictims Preemption::find_victims(const PoolView& view, const Beneficiary& b
     return victims;
 }
 
-// What was promised to others gives way to an owner, where that helps; a job that was promised it
-// by this plan lets the owner pass in the next attempt.
+// Where it helps; a job that was promised it by this plan lets the owner pass in the next attempt.
 Changed Preemption::drop_reservations(const PoolView& view, const Beneficiary& beneficiary,
                                       const Backfill::Opening& opening) {
     if (!may_have(view, beneficiary.job, opening)) return {};

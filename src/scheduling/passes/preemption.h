@@ -32,6 +32,9 @@ class Preemption {
   private:
     Changed pause_victims(const PoolView& view, const Beneficiary& beneficiary,
                           Backfill::Opening& opening);
+    Changed take_reservations(const PoolView& view, const Beneficiary& beneficiary,
+                              Backfill::Opening& opening);
+    bool withdraws_from_owner(const PoolView& view, const FoundVictims& victims);
     Changed drop_reservations(const PoolView& view, const Beneficiary& beneficiary,
                               const Backfill::Opening& opening);
     void note_withdrawals(const PoolView& view, const Beneficiary& beneficiary,
