@@ -61,7 +61,9 @@ class Line {
   public:
     // `may_book`: from then on it may book GPUs that younger jobs leave it
     // (scheduling/backfill/backfill.h).
-    void join(InLine who, MilliGpu asks, TimePoint may_book) { waiting_[who] = {asks, may_book}; }
+    void join(InLine who, MilliGpu asks, TimePoint may_book, bool has_rank) {
+        waiting_[who] = {asks, may_book, has_rank};
+    }
     void start(InLine who) {
         waiting_.erase(who);
         has_started_ = true;
@@ -91,6 +93,7 @@ class Line {
     struct Waiting {
         MilliGpu asks{0};
         TimePoint may_book;
+        bool has_rank = false;  // in a project's order: who cannot be paused goes by age
     };
 
     std::vector<JobIndex> first_by_age(TimePoint now, MilliGpu quota, MilliGpu room) const {
@@ -105,7 +108,8 @@ class Line {
         return first;
     }
 
-    // Those of the highest priority, when there is room for whichever of them is first.
+    // Those of the highest priority, when there is room for whichever of them is first; without
+    // ranks the oldest of them, while there is room for them together.
     std::vector<JobIndex> first_ones(MilliGpu quota, MilliGpu room) const {
         std::vector<JobIndex> first;
         int priority = 0;
@@ -113,7 +117,8 @@ class Line {
             if (one.asks > quota) continue;
             if (first.empty()) priority = who.priority;
             if (who.priority < priority) break;
-            if (one.asks > room) return {};
+            if (one.asks > room) return one.has_rank ? std::vector<JobIndex>() : first;
+            if (!one.has_rank) room -= one.asks;
             first.push_back(who.job);
         }
         return first;
@@ -140,7 +145,8 @@ class Lines {
         const std::vector<Account> path = accounts_.path_of(account);
         switch (step.what) {
             case What::Waits:
-                lines_[account].join(who, accounts_.asked(step.job), may_book(step));
+                lines_[account].join(who, accounts_.asked(step.job), may_book(step),
+                                     job(step.job).kind == model::JobKind::Train);
                 break;
             case What::MayBook: break;
             case What::Takes: lines_[account].start(who); [[fallthrough]];

@@ -12,7 +12,8 @@
 // Where the own order is not the jobs' age, the project's right is looked at, not that
 // of any one job: its waiting jobs of the highest priority are within the quota while there is room
 // in it for each of them alone, so that whichever is first should start; when one does, or a job of
-// higher priority comes, the wait begins anew.
+// higher priority comes, the wait begins anew. Work that cannot be paused has no rank, and goes by
+// age: there is room for one with those before it.
 //
 // Looks at nothing but the trace, the quotas and the intervals. Cost: O(log) an event and one look
 // at each job within the quota.
