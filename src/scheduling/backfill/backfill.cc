@@ -343,7 +343,7 @@ bool Backfill::comes_before(const Job& job, const Job& entry) const {
     const auto wanted_by = [&](const Job& made) { return ask_gpus(*view_, made, made.ask()); };
     const Right right = right_to(*view_, job.project, wanted_by(job));
     if (job.project == entry.project) {
-        if (only_grows) return false;
+        if (only_grows) return job.priority > entry.priority;
         // Its project's own work may have to end first, but is it within the share even then?
         const bool exceeds = wanted_by(entry) > view_->shares.fair[entry.project.index()];
         if (right != Right::None && exceeds) return true;
