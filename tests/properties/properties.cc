@@ -217,17 +217,23 @@ class Life {
         }
     }
 
-    // I15: what a decision starts the next one does not take back for an owner, when nothing
-    // happened in between.
+    // I15: what a decision starts the next one does not pause for an owner, when nothing happened
+    // in between; nor, where it was promised its GPUs, for the start of a job of higher priority.
     void check_started_in_vain(const model::Plan& plan) {
         for (const model::Pause& pause : plan.pauses) {
-            const bool is_taken_back = pause.rule == model::Rule::Reclaim && pause.whole_job;
-            if (!is_taken_back || !started_.contains(pause.job)) continue;
+            const auto start = started_.find(pause.job);
+            if (start == started_.end() || !pause.whole_job) continue;
+            const cluster::Job& job = stage_.state().cluster.job(pause.job);
+            const cluster::Job& gains = stage_.state().cluster.job(pause.beneficiary);
+            const bool has_priority = pause.rule == model::Rule::Preempt && gains.active == 0 &&
+                                      gains.priority > job.priority;
+            const bool was_promised = start->second == model::Rule::Hold;
+            if (pause.rule != model::Rule::Reclaim && !(has_priority && was_promised)) continue;
             report("I15: " + scenario::name_of(stage_.state(), pause.job) +
                    " was started by the decision before");
         }
         started_.clear();
-        for (const model::Start& start : plan.starts) started_.insert(start.job);
+        for (const model::Start& start : plan.starts) started_[start.job] = start.rule;
     }
 
     // I11: the same question has the same answer, and the same wake-up. The stage remembers its
@@ -292,7 +298,8 @@ class Life {
     bool is_empty_ = false;
     int moments_tried_ = kMomentsTried;
     model::Plan plan_;  // of the last decision
-    std::set<model::JobId> started_;  // by the last decision, after which nothing happened
+    std::map<model::JobId, model::Rule>
+        started_;  // by the last decision, after which nothing happened
     std::map<model::JobId, std::set<base::ProjectId>> crossed_;  // on this input; who lost
 };
 
