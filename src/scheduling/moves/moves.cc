@@ -386,10 +386,12 @@ class Search {
 
 }  // namespace
 
-FoundMoves MoveSearch::find(const Job& job) {
-    const Question question{job.shape, job.ask(), job.kind, job.tasks_min == 1};
-    const auto known = known_.find(question);
-    if (job.active == 0 && known != known_.end()) {
+FoundMoves MoveSearch::find(const Job& job, std::optional<std::uint64_t> opened) {
+    const Question question{job.shape, job.ask(), job.kind, job.tasks_min == 1,
+                            opened.value_or(0)};
+    const bool is_like_others = job.active == 0 && opened;
+    const auto known = is_like_others ? known_.find(question) : known_.end();
+    if (known != known_.end()) {
         const MoveRefusal& refusal = known->second;
         const auto is_worth_it = [&](const MigrationCost& cost) {
             return !is_too_dear(view_, job, cost.price);
@@ -404,7 +406,7 @@ FoundMoves MoveSearch::find(const Job& job) {
     if (!result.moves.empty()) return result;
     MoveRefusal refusal = search.take_refusal();
     result.worth_at = worth_at(view_, job, refusal);
-    if (job.active == 0) known_[question] = std::move(refusal);
+    if (is_like_others) known_[question] = std::move(refusal);
     return result;
 }
 

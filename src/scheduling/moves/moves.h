@@ -21,6 +21,7 @@
 // nodes, those with the most idle GPUs first, and at the jobs on them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory_resource>
@@ -54,7 +55,9 @@ class MoveSearch {
                std::pmr::memory_resource* memory)
         : view_(view), known_(memory), migrations_(view, std::move(may_move), memory) {}
 
-    FoundMoves find(const cluster::Job& job);
+    // `opened`: which of the GPUs that are kept for gangs are given back for it, one bit for each
+    // gang's; without it nothing is known from others nor remembered.
+    FoundMoves find(const cluster::Job& job, std::optional<std::uint64_t> opened);
     // Says that what anybody holds, or what is free, has changed.
     void forget() {
         known_.clear();
@@ -62,8 +65,8 @@ class MoveSearch {
     }
 
   private:
-    // All that a search looks at of a job that waits as a whole.
-    using Question = std::tuple<ShapeId, int, model::JobKind, bool>;
+    // All that a search looks at of a job that waits as a whole, and what was opened for it.
+    using Question = std::tuple<ShapeId, int, model::JobKind, bool, std::uint64_t>;
 
     const PoolView& view_;
     std::pmr::map<Question, MoveRefusal> known_;

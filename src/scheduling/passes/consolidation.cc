@@ -44,10 +44,7 @@ Changed Consolidation::serve(const Job& job, Backfill::Opening& opening) {
         decision_.wake_at(waste_renewal(decision_.now()));
         return {};
     }
-    const bool has_opened = opened > MilliGpu{0};
-    if (has_opened) search_.forget();
-    const FoundMoves found = search_.find(job);
-    if (has_opened) search_.forget();
+    const FoundMoves found = search_.find(job, opening.which());
     if (found.worth_at) decision_.wake_at(*found.worth_at);
     if (found.moves.empty()) {
         if (asked) refused_.push_back(*asked);
