@@ -172,7 +172,7 @@ class Api(ServerCase):
         last = self.server.submit(["true"], gpus=8, priority=10)["id"]
         queued = [self.server.submit(["true"], gpus=8)["id"] for _ in range(4)]
         urgent = self.server.submit(["true"], gpus=8, priority=90, preemptible=True)["id"]
-        held = self.server.submit(["true"], gpus=8, priority=95, preemptible=True)["id"]
+        held = self.server.submit(["true"], gpus=8, priority=85, preemptible=True)["id"]
         self.server.request("POST", f"jobs/{held}/pause")
         page = self.server.get("jobs?order=importance&limit=4")
         self.assertEqual([job["id"] for job in page["items"]], [runs, *queued[:2], urgent])

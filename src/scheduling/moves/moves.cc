@@ -387,8 +387,7 @@ class Search {
 }  // namespace
 
 FoundMoves MoveSearch::find(const Job& job, std::optional<std::uint64_t> opened) {
-    const Question question{job.shape, job.ask(), job.kind, job.tasks_min == 1,
-                            opened.value_or(0)};
+    const Question question{job.shape, job.ask(), job.kind, job.tasks_min == 1, opened.value_or(0)};
     const bool is_like_others = job.active == 0 && opened;
     const auto known = is_like_others ? known_.find(question) : known_.end();
     if (known != known_.end()) {
