@@ -264,14 +264,14 @@ Rank Ranks::rank(const JobSnapshot& job) const {
     if (!own.has_guards()) return {};
     const auto by_fair_end = own.fair.grant_of(job.job);
     const auto grant = by_fair_end ? by_fair_end : own.waits.grant_of(job.job);
-    if (grant) return Rank::of(0, Rank::Place::Granted, *grant);
+    const Rank due = grant ? Rank::of(0, Rank::Place::Granted, *grant) : kLastRank;
     const int stage = this->stage(job, *live);
     const bool by_age = own.is_learned() && own.rules.tail > 0 && stage == own.last_stage;
     const std::int64_t inside = by_age ? 0 : job.width;
-    if (!job.runs) return Rank::of(stage, Rank::Place::Waits, inside);
+    if (!job.runs) return std::min(due, Rank::of(stage, Rank::Place::Waits, inside));
     const int ahead = own.is_learned() ? own.rules.hysteresis : 0;
     const int counted = stage == 0 ? 0 : std::max(stage - ahead, 1);
-    const Rank running = Rank::of(counted, Rank::Place::Runs, inside);
+    const Rank running = std::min(due, Rank::of(counted, Rank::Place::Runs, inside));
     const Rank restarting = Rank::of(0, Rank::Place::Granted, 0);
     return is_restarting(job) ? std::min(running, restarting) : running;
 }

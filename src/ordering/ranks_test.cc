@@ -89,6 +89,9 @@ class World {
         return job;
     }
     Rank rank(JobId id) const { return order.rank(at(id)); }
+    bool is_granted(JobId id) const {
+        return order.brief_account(at(id)).turn == model::Turn::Granted;
+    }
 
     Ranks order;
     std::map<JobId, JobSnapshot> jobs;
@@ -309,10 +312,7 @@ TEST_CASE(
     std::vector<JobId> jobs;
     for (int i = 0; i < 4; ++i) jobs.push_back(world.submit());
     const auto granted = [&] {
-        return std::ranges::count_if(jobs, [&](JobId id) {
-            return world.rank(id).value > Rank::of(0, Rank::Place::Granted, 0).value &&
-                   world.rank(id).stage() == 0;
-        });
+        return std::ranges::count_if(jobs, [&](JobId id) { return world.is_granted(id); });
     };
     world.pass(minutes(59));
     CHECK(granted() == 0);
@@ -324,7 +324,24 @@ TEST_CASE(
     CHECK(world.rank(jobs[0]).stage() == 0);
     CHECK(world.rank(jobs[0]) < world.rank(jobs[1]));  // on its level, running
     world.end(jobs[1]);
-    CHECK(world.rank(jobs[3]) > Rank::of(0, Rank::Place::Granted, 0));
+    CHECK(world.is_granted(jobs[3]));
+}
+
+TEST_CASE("a job that is due goes before all but the first stage, and no later than by its own") {
+    World world({.by = model::JobOrder::ByLevels, .patience = 6, .fair = 0}, 20'000);
+    const JobId fresh = world.submit(), long_ago = world.submit();
+    world.start(long_ago);
+    world.pass(minutes(30));
+    world.pause(long_ago);
+    const JobId other = world.submit();
+    world.start(other);
+    world.pass(hours(3));  // six times what it ran
+    CHECK(world.is_granted(fresh));
+    CHECK(world.is_granted(long_ago));
+    CHECK(world.rank(long_ago) < world.rank(other));
+    const JobId newcomer = world.submit();
+    CHECK(world.rank(newcomer) < world.rank(long_ago));
+    CHECK(world.rank(fresh) == world.rank(newcomer));  // and was submitted earlier
 }
 
 TEST_CASE("a job wider than the guard's share gets its run when no other has one") {
@@ -333,10 +350,10 @@ TEST_CASE("a job wider than the guard's share gets its run when no other has one
     world.pass(seconds(1));
     const JobId wide = world.submit(16'000);
     world.pass(minutes(61));
-    CHECK(world.rank(narrow) >= Rank::of(0, Rank::Place::Granted, 0));
-    CHECK(world.rank(wide) < Rank::of(0, Rank::Place::Granted, 0));
+    CHECK(world.is_granted(narrow));
+    CHECK(!world.is_granted(wide));
     world.end(narrow);
-    CHECK(world.rank(wide) >= Rank::of(0, Rank::Place::Granted, 0));
+    CHECK(world.is_granted(wide));
 }
 
 TEST_CASE("the guard by fair ends counts how crowded the project was") {
@@ -345,10 +362,10 @@ TEST_CASE("the guard by fair ends counts how crowded the project was") {
     for (int i = 0; i < 9; ++i) (void)crowded.submit(1000, 7);
     const JobId alone = idle.submit(), one_of_ten = crowded.submit();
     for (World* world : {&idle, &crowded}) world->pass(minutes(11));
-    CHECK(idle.rank(alone) >= Rank::of(0, Rank::Place::Granted, 0));
-    CHECK(crowded.rank(one_of_ten) < Rank::of(0, Rank::Place::Granted, 0));
+    CHECK(idle.is_granted(alone));
+    CHECK(!crowded.is_granted(one_of_ten));
     crowded.pass(hours(3));
-    CHECK(crowded.rank(JobId{1}) >= Rank::of(0, Rank::Place::Granted, 0));
+    CHECK(crowded.is_granted(JobId{1}));
 }
 
 TEST_CASE("ranks follow from what happened, not from who asked when, nor from restarts") {
