@@ -26,7 +26,8 @@
 //   fair share    later jobs of the gang's project leave as much of the fair share as the gang
 //                 needs: a project that spends its share on small jobs could not start the gang.
 //                 What they could reclaim from others they may have (passes/allocate.h), unless
-//                 they cannot be paused: those would have it from the gang for good
+//                 they cannot be paused: those would have it from the gang for good, and do not
+//                 preempt their project's own jobs for it either
 //
 // A pure function of the cluster and the present: every decision makes the reservations anew. They
 // keep GPUs, not the CPU beside them. Cost: at most kBackfillNodes nodes, those with the most idle

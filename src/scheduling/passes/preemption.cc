@@ -62,10 +62,8 @@ Changed Preemption::serve(const PoolView& view, const Job& job, Rule rule,
                           Backfill::Opening& opening) {
     const MilliGpu amount = ask_gpus(view, job, job.ask());
     const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
-    if (rule == Rule::Reclaim) {
-        const bool leaves_share = !job.preemptible && opening.keeps_share();  // backfill.h
-        if (leaves_share || !may_reclaim(view, job, amount)) return {};
-    }
+    if (!job.preemptible && opening.keeps_share()) return {};  // backfill.h
+    if (rule == Rule::Reclaim && !may_reclaim(view, job, amount)) return {};
     if (const auto wait = must_wait(view, beneficiary)) {
         decision_.wake_at(wait->until);
         return {};
