@@ -120,13 +120,13 @@ class Explainer {
         if (never_fits() || is_denied()) return verdict_;
         const auto fitting = place_fitting(view_, job_, job_.ask(), View::Idle, home_of(job_));
         verdict_.tasks_fit = static_cast<int>(fitting.size());
-        for (const NodeId node : nodes_) {
+        for (const NodeId node : nodes_)
             verdict_.largest_free = std::max(verdict_.largest_free, free_on(view_, node));
-        }
         const bool do_tasks_fit = verdict_.tasks_fit >= job_.ask();
         const bool lacks_room_beside =
             do_tasks_fit && lacks_companions(job_) && !place(view_, job_, job_.ask(), View::Idle);
-        const bool is_told = (do_tasks_fit && !lacks_room_beside && is_kept_for_others()) ||
+        const bool fits = do_tasks_fit && !lacks_room_beside;
+        const bool is_told = (fits && (tells_share_is_kept() || is_kept_for_others())) ||
                              (fitted_before && is_behind_others()) || is_promised_to_others() ||
                              (lacks_room_beside && lacks_companion(fitting)) ||
                              is_too_far_apart() || would_fit_if_healthy();
@@ -326,6 +326,12 @@ class Explainer {
         return with(Cause::KeptForBackfill);
     }
 
+    bool tells_share_is_kept() {
+        const std::vector<JobId> gangs = gangs_with_the_share(view_, plan_, job_);
+        for (const JobId gang : gangs) add_blocker(gang);
+        return !gangs.empty() && with(Cause::ShareKeptForBackfill);
+    }
+
     bool is_behind_others() {
         const std::vector<Served> served = served_in(view_, plan_);
         if (!tell_who_was_first(verdict_, view_, job_, served)) return false;
@@ -427,12 +433,7 @@ class Explainer {
         const MilliGpu fair = view_.shares.fair[job_.project.index()];
         const MilliGpu allocated = view_.allocated(job_.project);
         const bool others_hold = view_.allocated(cluster::kRoot) > allocated;
-        const std::vector<JobId> gangs = gangs_with_the_share(view_, plan_, job_);
-        if (!gangs.empty()) {
-            for (const JobId gang : gangs) add_blocker(gang);
-            with(Cause::ShareKeptForBackfill);
-            return;
-        }
+        if (may_reclaim(view_, job_, counted_) && tells_share_is_kept()) return;
         if (const auto wait = held_back(view_, job_, counted_)) {
             verdict_.used = wait->in_use;
             verdict_.until = wait->until;
@@ -461,9 +462,8 @@ class Explainer {
             if (job.placed.empty() || job.pool != view_.pool) continue;
             if (not_preemptible_only && job.preemptible) continue;
             bool is_below = false;
-            for (ProjectId at = job.project; at.is_valid(); at = view_.parent(at)) {
+            for (ProjectId at = job.project; at.is_valid(); at = view_.parent(at))
                 is_below |= at == top;
-            }
             if (!is_below) continue;
             std::int64_t in_use = 0;
             for (const auto& task : job.placed) {

@@ -3,7 +3,6 @@
 
 #include "scheduling/backfill/backfill.h"
 #include "scheduling/place/place.h"
-#include "scheduling/rights/reclaim.h"
 
 namespace berth::scheduling {
 
@@ -26,7 +25,7 @@ ReservedBefore reserved_before(const PoolView& view, const model::Plan& plan,
 
 std::vector<JobId> gangs_with_the_share(const PoolView& view, const model::Plan& plan,
                                         const cluster::Job& job) {
-    if (job.preemptible || !may_reclaim(view, job, ask_gpus(view, job, job.ask()))) return {};
+    if (job.preemptible) return {};
     ReservedBefore reserved = reserved_before(view, plan, job);
     if (!reserved.keep_share) return {};
     std::erase_if(reserved.gangs,

@@ -21,7 +21,7 @@ struct ReservedBefore {
 ReservedBefore reserved_before(const PoolView& view, const model::Plan& plan,
                                const cluster::Job& job);
 
-// Those for which a job that cannot be paused does not reclaim what it could.
+// Those to which a job that cannot be paused leaves their share of what it could have.
 std::vector<JobId> gangs_with_the_share(const PoolView& view, const model::Plan& plan,
                                         const cluster::Job& job);
 
