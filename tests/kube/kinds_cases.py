@@ -153,8 +153,8 @@ class Kinds(KindsCase):
         def stop():
             if plural == "rayjobs":
                 self.api.delete(f"{path_of('rayclusters', 'borrower')}/{name}-x")
-            for pod in ("head", "worker"):
-                self.api.delete(f"/api/v1/namespaces/borrower/pods/{name}-{pod}")
+            for pod in ("head", "worker"):  # the garbage collector may have been first
+                self.api.send("DELETE", f"/api/v1/namespaces/borrower/pods/{name}-{pod}")
             eventually(lambda: not self.pods("borrower"), "its pods are gone")
         begin()
         self.gives_way_and_goes_on(plural, name, stop, begin)
