@@ -433,7 +433,8 @@ std::optional<std::string> Judge::objection(const Room& before, const Want& want
     if (want.rule == model::Rule::Preempt) return {};
     if (const auto host = host_objection(before, want, taken)) return host;
     const std::vector<ProjectId> asking = path(want.job->project);
-    std::map<std::pair<ProjectId, ProjectId>, std::vector<std::int64_t>> sides;  // asking, losing
+    std::map<std::pair<ProjectId, ProjectId>, std::map<JobId, std::int64_t>>
+        sides;  // asking, losing
     for (const JudgedPiece& piece : taken) {
         if (piece.gpus == 0) continue;
         std::vector<ProjectId> losing = path(piece.project);
@@ -442,22 +443,25 @@ std::optional<std::string> Judge::objection(const Room& before, const Want& want
                asking[asking.size() - level] == losing[losing.size() - level]) {
             ++level;
         }
-        sides[{asking[asking.size() - level], losing[losing.size() - level]}].push_back(piece.gpus);
+        sides[{asking[asking.size() - level], losing[losing.size() - level]}][piece.job] +=
+            piece.gpus;
     }
-    for (auto& [side, gpus] : sides) {
+    for (const auto& [side, lost_by] : sides) {
         const std::size_t gains = side.first.index();
         const std::size_t loses = side.second.index();
         const bool stays_within = before.allocated[gains] + want.amount <= shares_.quota[gains];
-        // The order of the walk is free; with the largest piece last all others come from more.
+        // The order of the walk is free; with the largest job last all others come from more.
+        std::vector<std::int64_t> gpus;
+        for (const auto& [job, lost] : lost_by) gpus.push_back(lost);
         std::ranges::sort(gpus);
         std::int64_t held = before.allocated[loses];
-        for (const std::int64_t piece : gpus) {
+        for (const std::int64_t of_job : gpus) {
             const bool above_share = held > shares_.allocatable[loses];
             const bool above_quota = held > shares_.quota[loses];
             if (!above_share && !(stays_within && above_quota)) {
                 return "R6: a side that holds no more than its due loses";
             }
-            held -= piece;
+            held -= of_job;
         }
         const Wide gained = before.allocated[gains] + want.amount;
         const Wide fair = shares_.fair[gains];

@@ -141,14 +141,19 @@ const ReclaimLedger::SiblingAccount* ReclaimLedger::find_account(ProjectId from)
     return account == kNoAccount ? nullptr : &accounts_[account];
 }
 
-// With the largest unit taken last, every unit before it is taken from no less.
+MilliGpu ReclaimLedger::of_job_with(const UnitSize& unit) const {
+    const auto part = std::ranges::find(parts_, unit.part_of, &JobPart::job);
+    return part == parts_.end() ? unit.gpus : part->taken + unit.gpus;
+}
+
+// With the largest job taken last, every job before it is taken from no less.
 bool ReclaimLedger::may_take(ProjectId from, const UnitSize& unit) const {
     const SiblingAccount* account = find_account(from);
     if (account == nullptr) return false;
     if (unit.gpus == MilliGpu{0}) {
         return takes_cpu_only_ && (!host_ || host_->may_take(from, unit.host));
     }
-    const MilliGpu largest = std::max(unit.gpus, account->largest);
+    const MilliGpu largest = std::max(of_job_with(unit), account->largest);
     const MilliGpu taken = account->taken + unit.gpus;
     const MilliGpu before_last = account->allocated - (taken - largest);
     return before_last > account->protected_amount && taken <= account->reclaimable;
@@ -192,8 +197,16 @@ MilliGpu ReclaimLedger::take(ProjectId from, const UnitSize& unit) {
     if (unit.gpus == MilliGpu{0}) return take_host(from, unit);
     SiblingAccount& account = accounts_[account_of_[from.index()]];
     const MilliGpu largest_before = account.largest;
+    const MilliGpu of_job = of_job_with(unit);
     account.taken += unit.gpus;
-    account.largest = std::max(account.largest, unit.gpus);
+    account.largest = std::max(account.largest, of_job);
+    if (!unit.part_of.is_valid()) return largest_before;
+    const auto part = std::ranges::find(parts_, unit.part_of, &JobPart::job);
+    if (part == parts_.end()) {
+        parts_.push_back({unit.part_of, of_job});
+    } else {
+        part->taken = of_job;
+    }
     return largest_before;
 }
 
@@ -202,6 +215,8 @@ void ReclaimLedger::give_back(ProjectId from, const UnitSize& unit, MilliGpu lar
     SiblingAccount& account = accounts_[account_of_[from.index()]];
     account.taken -= unit.gpus;
     account.largest = largest_before;
+    const auto part = std::ranges::find(parts_, unit.part_of, &JobPart::job);
+    if (part != parts_.end()) part->taken -= unit.gpus;
 }
 
 }  // namespace berth::scheduling

@@ -8,12 +8,12 @@
 //                 With Policy::gang_reclaim a project below its share may cross it by less than
 //                 the one gang: what must hold afterwards then keeps it from going too far.
 //   Who may lose: at the first level where the two paths through the tree part, the other side,
-//                 as long as before each unit it still holds more than its allocatable share, or
-//                 more than its quota when the asking side stays within its own. So the last unit
-//                 may overshoot; no project loses what it holds within its quota to a project
-//                 beside it that is above its own. Work without GPUs counts for nothing, so a side
-//                 that stays within its quota may take it from anybody (Policy::reclaim_cpu_only)
-//                 but from what quotas of CPU and memory keep.
+//                 as long as before each job it still holds more than its allocatable share, or
+//                 more than its quota when the asking side stays within its own. So the last job
+//                 may overshoot, by its tasks as much as by all of it; no project loses what it
+//                 holds within its quota to a project beside it that is above its own. Work without
+//                 GPUs counts for nothing, so a side that stays within its quota may take it from
+//                 anybody (Policy::reclaim_cpu_only) but from what quotas of CPU and memory keep.
 //   Afterwards:   on every level no sibling that lost is left relatively worse off than the side
 //                 that gained: not (gained / fair > 1 and gained / fair >= lost / its fair). So
 //                 a project that lost to a sibling above its share is above its own and cannot ask
@@ -36,6 +36,7 @@ struct Beneficiary;
 struct UnitSize {
     MilliGpu gpus{0};
     cluster::HostAsk host{};  // stated, of one without GPUs
+    JobId part_of{};  // its job, where that has other units
 };
 
 // Whether the project may take this many GPUs back at all, for work that can be paused or cannot.
@@ -66,9 +67,9 @@ class ReclaimLedger {
     // Whether a unit of this size may be taken from the project on top of what was taken, with
     // the balance kept.
     bool may_take(ProjectId from, const UnitSize& unit) const;
-    // At most so much can ever be taken from the project's side in units up to this size.
+    // At most so much can ever be taken from the project's side in jobs up to this size.
     MilliGpu reclaimable_from(ProjectId from, MilliGpu largest) const;
-    // Returns the GPUs of the largest unit taken from that side before.
+    // Returns the GPUs of the largest job taken from that side before.
     MilliGpu take(ProjectId from, const UnitSize& unit);
     // Takes back the last take, which was of this unit and returned `largest_before`.
     void give_back(ProjectId from, const UnitSize& unit, MilliGpu largest_before);
@@ -84,12 +85,14 @@ class ReclaimLedger {
     // One side that may lose: a sibling of an ancestor of the beneficiary.
     struct SiblingAccount {
         MilliGpu allocated{0};  // before anything was taken
-        MilliGpu protected_amount{0};  // it must hold more than this before each unit
+        MilliGpu protected_amount{0};  // it must hold more than this before each job
         MilliGpu reclaimable{0};  // more would leave it relatively worse off than the asking side
         MilliGpu taken{0};
-        MilliGpu largest{0};  // of the units taken
+        MilliGpu largest{0};  // that was taken of one job
     };
     const SiblingAccount* find_account(ProjectId from) const;
+    // What was taken of the unit's job, with this unit.
+    MilliGpu of_job_with(const UnitSize& unit) const;
     MilliGpu take_host(ProjectId from, const UnitSize& unit);
     void give_back_host(ProjectId from, const UnitSize& unit);
 
@@ -99,6 +102,11 @@ class ReclaimLedger {
     // By project: position in accounts_, or kNoAccount.
     base::SmallVector<std::uint32_t, 128> account_of_;
     base::SmallVector<SiblingAccount, 64> accounts_;
+    struct JobPart {
+        JobId job;
+        MilliGpu taken{0};
+    };
+    base::SmallVector<JobPart, 4> parts_;  // of jobs that have several units
 };
 
 }  // namespace berth::scheduling

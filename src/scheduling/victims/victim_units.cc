@@ -129,6 +129,7 @@ VictimUnit VictimUnits::unit_of(const cluster::Job& job, const JobUnits& job_uni
     unit.gang_phase = job.gang_phase();
     unit.created = job.created;
     unit.tasks = job_units.units[number];
+    if (unit.count > 1) unit.part_of = job.id;
     const std::size_t first = job_units.units.first_of(number);
     unit.ranks = std::span(job_units.ranks).subspan(first, unit.tasks.size());
     unit.takes_whole_job = first + unit.tasks.size() == job_units.units.tasks.size();
