@@ -62,9 +62,10 @@ Terms terms_of_reclaim(const PoolView& view, ProjectId project) {
 bool allows(const PoolView& view, const Terms& terms, const VictimUnit& unit) {
     if (is_protected(view, terms, unit) || has(view.untouchable, unit.job)) return false;
     // Else it would be paused for it in the next decision.
-    const bool has_priority =
-        terms.from_own && terms.priority_key.priority > unit.priority_key.priority;
-    const bool keeps = (terms.minimum_run || terms.by_rank) && !has_priority;
+    const bool is_preempted_next =
+        terms.from_own && (terms.priority_key.priority > unit.priority_key.priority ||
+                           (terms.later_than && !terms.minimum_run));
+    const bool keeps = (terms.minimum_run || terms.by_rank) && !is_preempted_next;
     if (keeps && is_started_reserved(view, unit, terms.rule(), terms.project)) return false;
     if (!terms.from_own) return true;
     if (unit.project != terms.project || !terms.reaches(unit.priority_key)) return false;
