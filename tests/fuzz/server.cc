@@ -92,6 +92,7 @@ class Server {
             .store = store_,
             .clock = clock_,
             .inventory = no_gpus_,
+            .sessions = api::Sessions("/dev/null/sessions"),  // kept in memory
             .facts = {},
             .default_project = "default",
             .log_path = [](ports::AttemptId, int, auto) { return std::string("/dev/null"); },
@@ -100,7 +101,6 @@ class Server {
             .uncounted = [] { return std::vector<ports::UncountedProcess>{}; },
             .attach_address = [](ports::AttemptId) { return std::string("socket"); },
             .shut_down = [](api::JobsAtShutdown) {},
-            .waiting = {},
             .in_background = at_once,
             .foresight = {*controller_, store_, clock_, at_once}});
     }
@@ -125,6 +125,7 @@ class Server {
         if (!api::parse_target(take_word(line), request)) return;
         request.method = method;
         request.user = "ann";
+        request.rights = api::kAllRights;
         request.client = client_;
         if (const std::string* key = request.find("key")) request.idempotency_key = *key;
         request.body = line;

@@ -13,37 +13,42 @@ namespace {
 struct Route {
     std::string_view method;
     std::string_view path;  // "*" stands for one word that is left open
+    Right right;            // that who asks has to have
     void (*answer)(Site&, Call);
 };
 
 constexpr std::string_view kPrefix = "/api/v1/";
 
 constexpr Route kRoutes[] = {
-    {"GET", "status", get_status},
-    {"POST", "shutdown", post_shutdown},
-    {"POST", "jobs", post_job},
-    {"GET", "jobs", get_jobs},
-    {"GET", "jobs/*", get_job},
-    {"GET", "jobs/*/why", get_why},
-    {"GET", "jobs/*/log", get_log},
-    {"GET", "jobs/*/attach", get_attach},
-    {"POST", "jobs/*/*", steer_job},
-    {"GET", "events", get_events},
-    {"GET", "nodes", get_nodes},
-    {"GET", "gpus", get_nodes},
-    {"PUT", "nodes/*", put_node},
-    {"PUT", "nodes/*/*", put_node},
-    {"GET", "pools", get_pools},
-    {"PUT", "pools/*", put_pool},
-    {"DELETE", "pools/*", delete_pool},
-    {"GET", "projects", get_projects},
-    {"PUT", "projects/*", put_project},
-    {"GET", "state", get_state},
-    {"POST", "what-if", post_what_if},
-    {"GET", "projects/*/fair-share", get_fair_share},
-    {"DELETE", "projects/*", delete_project},
-    {"GET", "policy", get_policy},
-    {"PUT", "policy", put_policy},
+    {"GET", "status", Right::See, get_status},
+    {"POST", "shutdown", Right::Server, post_shutdown},
+    {"POST", "jobs", Right::Submit, post_job},
+    {"GET", "jobs", Right::See, get_jobs},
+    {"GET", "jobs/*", Right::See, get_job},
+    {"GET", "jobs/*/why", Right::See, get_why},
+    {"GET", "jobs/*/log", Right::Read, get_log},
+    {"GET", "jobs/*/attach", Right::Steer, get_attach},
+    {"POST", "jobs/*/*", Right::Steer, steer_job},
+    {"GET", "events", Right::See, get_events},
+    {"GET", "nodes", Right::See, get_nodes},
+    {"GET", "gpus", Right::See, get_nodes},
+    {"PUT", "nodes/*", Right::Cluster, put_node},
+    {"PUT", "nodes/*/*", Right::Cluster, put_node},
+    {"GET", "pools", Right::See, get_pools},
+    {"PUT", "pools/*", Right::Cluster, put_pool},
+    {"DELETE", "pools/*", Right::Cluster, delete_pool},
+    {"GET", "projects", Right::See, get_projects},
+    {"PUT", "projects/*", Right::Cluster, put_project},
+    {"GET", "state", Right::Read, get_state},
+    {"POST", "what-if", Right::See, post_what_if},
+    {"GET", "projects/*/fair-share", Right::See, get_fair_share},
+    {"DELETE", "projects/*", Right::Cluster, delete_project},
+    {"GET", "policy", Right::See, get_policy},
+    {"PUT", "policy", Right::Cluster, put_policy},
+    {"GET", "me", Right::See, get_me},
+    {"POST", "links", Right::See, post_link},
+    {"POST", "session", Right::SignIn, post_session},
+    {"DELETE", "session", Right::See, delete_session},
 };
 
 // Whether the path is the route's; the open words go to `words`.
@@ -101,6 +106,10 @@ void answer(Site& site, Request request, Respond respond) {
         if (!matches(route.path, path, words)) continue;
         is_known = true;
         if (route.method != request.method) continue;
+        if (!request.rights.has(route.right)) {
+            return respond(
+                problem(403, "who signed in here may look and change nothing", "berth web"));
+        }
         return route.answer(site, {std::move(request), std::move(respond), std::move(words)});
     }
     if (is_known) {

@@ -41,6 +41,11 @@ void put_policy(Site& site, Call call);
 void get_fair_share(Site& site, Call call);
 void post_what_if(Site& site, Call call);
 void get_state(Site& site, Call call);
+// sessions.cc
+void get_me(Site& site, Call call);
+void post_link(Site& site, Call call);
+void post_session(Site& site, Call call);
+void delete_session(Site& site, Call call);
 // status.cc
 void get_status(Site& site, Call call);
 void post_shutdown(Site& site, Call call);

@@ -12,6 +12,7 @@
 #include "api/answers/foresight.h"
 #include "api/answers/waiting.h"
 #include "api/http/http.h"
+#include "api/http/sessions.h"
 #include "control/controller.h"
 #include "ports/clock.h"
 #include "ports/gpu_inventory.h"
@@ -39,6 +40,7 @@ struct Site {
     ports::Store& store;
     const ports::Clock& clock;
     ports::GpuInventory& inventory;
+    Sessions sessions;  // of browsers
     ServerFacts facts;
     std::string default_project;       // of submissions that name none
     // What one task prints; the file may not exist yet. Empty: what lies under that number is of an
@@ -53,7 +55,7 @@ struct Site {
     // Where a client attaches to it; empty = it cannot be attached to.
     std::function<std::string(ports::AttemptId)> attach_address;
     std::function<void(JobsAtShutdown)> shut_down;
-    Waiting waiting;
+    Waiting waiting{};
     Background in_background;
     ForesightDesk foresight;
 };

@@ -26,8 +26,11 @@ Peer unix_peer(int socket);
 // Of a TCP socket: no user before a token is shown.
 Peer network_peer();
 
-// Whether the header is "Bearer TOKEN". Takes as long for a wrong token as for the right one.
-bool shows_token(std::string_view authorization, std::string_view token);
+// Of a header "Bearer TOKEN"; empty: there is none in it.
+std::string_view shown_token(std::string_view authorization);
+
+// Takes as long for a wrong one as for the right one.
+bool is_secret(std::string_view shown, std::string_view secret);
 
 // The token in the file, made (mode 0600) when it is missing. Errors: Forbidden (another user may
 // know it), Unavailable.

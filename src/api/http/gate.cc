@@ -9,6 +9,7 @@ namespace berth::api {
 namespace {
 
 constexpr std::chrono::seconds kMinute{60};
+constexpr std::string_view kSignInPath = "/api/v1/session";
 
 bool equal_ignoring_case(std::string_view one, std::string_view other) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -32,25 +33,36 @@ bool is_own_page(std::string_view origin, std::string_view host) {
     return origin.starts_with(kHttp) && equal_ignoring_case(origin.substr(kHttp.size()), host);
 }
 
+tl::unexpected<Response> no(Response answer) { return tl::unexpected<Response>(std::move(answer)); }
+
 }  // namespace
 
-std::optional<Response> Gate::refusal(const Peer& peer, const Sender& sender,
-                                      Clock::time_point now) {
+bool asks_for_no_secrets(std::string_view method, std::string_view path) {
+    if (path == kSignInPath) return method == "POST";
+    return !path.starts_with("/api/") && (method == "GET" || method == "HEAD");
+}
+
+tl::expected<Asker, Response> Gate::hear(const Peer& peer, const Sender& sender,
+                                         Clock::time_point now) {
     if (peer.is_local) {
-        if (peer.is_trusted) return {};
-        return problem(403, "user " + peer.user + " may not use this server");
+        if (peer.is_trusted) return Asker{peer.user, kAllRights, "", true};
+        return no(problem(403, "user " + peer.user + " may not use this server"));
     }
-    if (hears_ == Hears::Anyone) return {};
+    if (hears_ == Hears::Anyone) return Asker{peer.user, kAllRights, "", true};
     if (!sender.has_one_host || !is_this_machine(sender.host)) {
-        return problem(421,
-                       "wanted the header \"Host\" once, with localhost, 127.0.0.1 or [::1]; this "
-                       "server answers to no other name");
+        return no(problem(421,
+                          "wanted the header \"Host\" once, with localhost, 127.0.0.1 or [::1]; "
+                          "this server answers to no other name"));
     }
     if (!sender.origin.empty() && !is_own_page(sender.origin, sender.host)) {
-        return problem(403, "a page of another site may not use this server");
+        return no(problem(403, "a page of another site may not use this server"));
     }
-    if (shows_token(sender.authorization, token_)) return {};
-    return wrong_token(now);
+    const std::string_view token = shown_token(sender.authorization);
+    if (is_secret(token, token_)) return Asker{peer.user, kAllRights, "", true};
+    const Sessions::Session* session = sessions_ == nullptr ? nullptr : sessions_->find(token);
+    if (session != nullptr) return Asker{session->user, session->rights, session->token, true};
+    if (sender.wants_no_secrets) return Asker{};
+    return no(wrong_token(now));
 }
 
 Response Gate::wrong_token(Clock::time_point now) {
@@ -65,7 +77,8 @@ Response Gate::wrong_token(Clock::time_point now) {
     ++wrong_seen_;
     return problem(401,
                    "wanted \"Authorization: Bearer TOKEN\" with the token in the server's data "
-                   "directory");
+                   "directory, or that of a session",
+                   "berth web");
 }
 
 }  // namespace berth::api

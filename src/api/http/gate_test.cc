@@ -15,8 +15,8 @@ Sender with_token(std::string_view host, std::string_view origin = "") {
 }
 
 int status_of(Gate& gate, const Sender& sender, Gate::Clock::time_point now = kNow) {
-    const auto refusal = gate.refusal(kNetwork, sender, now);
-    return refusal ? refusal->status : 200;
+    const auto asker = gate.hear(kNetwork, sender, now);
+    return asker ? 200 : asker.error().status;
 }
 
 }  // namespace
@@ -24,8 +24,8 @@ int status_of(Gate& gate, const Sender& sender, Gate::Clock::time_point now = kN
 TEST_CASE("on the socket the user counts, on TCP the token") {
     Gate gate("bth_1");
     const Sender nothing{};
-    CHECK_FALSE(gate.refusal({true, true, "ann"}, nothing, kNow));
-    CHECK(gate.refusal({true, false, "eve"}, with_token("localhost"), kNow)->status == 403);
+    CHECK(gate.hear({true, true, "ann"}, nothing, kNow)->rights == kAllRights);
+    CHECK(gate.hear({true, false, "eve"}, with_token("localhost"), kNow).error().status == 403);
     CHECK(status_of(gate, with_token("localhost")) == 200);
     CHECK(status_of(gate, {"Bearer bth_2", "localhost", "", true}) == 401);
     CHECK(status_of(gate, {"", "localhost", "", true}) == 401);
@@ -63,16 +63,51 @@ TEST_CASE("wrong tokens are counted, and the right one opens whatever others hav
     Gate gate("bth_1");
     const Sender wrong{"Bearer bth_2", "localhost", "", true};
     for (std::size_t i = 0; i < kWrongTokensMax; ++i) CHECK(status_of(gate, wrong) == 401);
-    const auto refusal = gate.refusal(kNetwork, wrong, kNow + std::chrono::seconds{20});
-    CHECK(refusal->status == 429);
-    CHECK(refusal->headers.front() == std::pair<std::string, std::string>("Retry-After", "40"));
+    const auto refused = gate.hear(kNetwork, wrong, kNow + std::chrono::seconds{20});
+    CHECK(refused.error().status == 429);
+    CHECK(refused.error().headers.front() ==
+          std::pair<std::string, std::string>("Retry-After", "40"));
     CHECK(status_of(gate, with_token("localhost"), kNow) == 200);
     CHECK(status_of(gate, wrong, kNow + std::chrono::seconds{60}) == 401);
 }
 
 TEST_CASE("where anyone is heard no token is wanted, and any name is the server's") {
-    Gate gate("", Hears::Anyone);
+    Gate gate("", nullptr, Hears::Anyone);
     CHECK(status_of(gate, {"", "10.1.2.3:8080", "", true}) == 200);
     CHECK(status_of(gate, {"", "scheduler.example", "", true}) == 200);
-    CHECK(gate.refusal({true, false, "eve"}, {}, kNow)->status == 403);
+    CHECK(gate.hear({true, false, "eve"}, {}, kNow).error().status == 403);
+}
+
+TEST_CASE("pages and signing in want no token, but this server's name and no other site's page") {
+    CHECK(asks_for_no_secrets("GET", "/"));
+    CHECK(asks_for_no_secrets("HEAD", "/assets/app.js"));
+    CHECK(asks_for_no_secrets("POST", "/api/v1/session"));
+    for (const auto& [method, path] : {std::pair("GET", "/api/v1/jobs"),
+                                       {"GET", "/api/v1/session"},
+                                       {"DELETE", "/api/v1/session"},
+                                       {"POST", "/"},
+                                       {"POST", "/api/v1/session/"},
+                                       {"GET", "/api/"}}) {
+        CAPTURE(path);
+        CHECK_FALSE(asks_for_no_secrets(method, path));
+    }
+    Gate gate("bth_1");
+    const auto asker = gate.hear(kNetwork, {"", "localhost", "", true, true}, kNow);
+    CHECK(asker->rights == Rights());
+    CHECK_FALSE(asker->is_known);
+    CHECK(status_of(gate, {"", "evil.example", "", true, true}) == 421);
+    CHECK(status_of(gate, {"", "localhost", "http://evil.example", true, true}) == 403);
+}
+
+TEST_CASE("a session opens with what it may do, until it ends") {
+    Sessions sessions("/nonexistent/sessions");
+    const auto session = sessions.begin(*sessions.invite("ann", kLookOnly)).value();
+    Gate gate("bth_1", &sessions);
+    const std::string header = "Bearer " + session->token;
+    const auto asker = gate.hear({}, {header, "localhost", "", true}, kNow);
+    CHECK(asker->user == "ann");
+    CHECK(asker->rights == kLookOnly);
+    CHECK(asker->session == session->token);
+    CHECK_FALSE(sessions.end(session->token));  // nothing can be written there
+    CHECK(status_of(gate, {header, "localhost", "", true}) == 401);
 }

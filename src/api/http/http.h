@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/http/rights.h"
+
 namespace berth::api {
 
 struct Request {
@@ -20,6 +22,8 @@ struct Request {
     std::string body;
     std::string idempotency_key;
     std::string user;                  // who asks, after authentication
+    Rights rights;                     // what it may do
+    std::string session;               // its token, where it has signed in from a browser
     std::weak_ptr<const void> client;  // expires when it has gone
 
     // The first value of that name, or nothing.

@@ -36,6 +36,35 @@ struct HttpConnection::Parser {
     http::request_parser<http::string_body> request;
     bool has_begun = false;
     bool is_heard = false;
+    bool has_address = false;  // it could be read, and is in `heard`
+    Request heard;
+
+    void read_address() {
+        heard.method = text_of(request.get().method_string());
+        has_address = parse_target(text_of(request.get().target()), heard);
+    }
+
+    Sender sender() const {
+        const auto& message = request.get();
+        const std::size_t origins = message.count(http::field::origin);
+        const std::string_view origin = text_of(message[http::field::origin]);
+        // A page that does not say where it is from, or says it twice, is another site's.
+        const bool is_unclear = origins > 1 || (origins == 1 && origin.empty());
+        return {text_of(message[http::field::authorization]), text_of(message[http::field::host]),
+                is_unclear ? "null" : origin, message.count(http::field::host) == 1,
+                has_address && asks_for_no_secrets(heard.method, heard.path)};
+    }
+
+    // False: who is not known says too much.
+    bool admit(const Asker& asker) {
+        heard.user = asker.user;
+        heard.rights = asker.rights;
+        heard.session = asker.session;
+        if (asker.is_known) return true;
+        if (request.content_length().value_or(0) > kUnknownBodyBytesMax) return false;
+        request.body_limit(kUnknownBodyBytesMax);
+        return true;
+    }
 };
 
 HttpConnection::HttpConnection(Socket socket, Peer peer, const Handler& handler, Gate& gate,
@@ -179,19 +208,14 @@ bool HttpConnection::parse() {
 
 bool HttpConnection::hear() {
     const auto& message = parser_->request.get();
-    const std::size_t origins = message.count(http::field::origin);
-    const std::string_view origin = text_of(message[http::field::origin]);
-    // A page that does not say where it is from, or says it twice, is another site's.
-    const bool is_unclear = origins > 1 || (origins == 1 && origin.empty());
-    const Sender sender{text_of(message[http::field::authorization]),
-                        text_of(message[http::field::host]), is_unclear ? "null" : origin,
-                        message.count(http::field::host) == 1};
+    parser_->read_address();
     const auto now = Clock::now();
-    if (const auto refusal = gate_.refusal(peer_, sender, now)) {
-        refuse(*refusal);
+    const auto asker = gate_.hear(peer_, parser_->sender(), now);
+    if (!asker || !parser_->admit(*asker)) {
+        refuse(asker ? problem(413, "a code to sign in with is shorter") : asker.error());
         return false;
     }
-    is_known_ |= !is_brief_;
+    is_known_ |= asker->is_known && !is_brief_;
     parser_->is_heard = true;
     request_since_ = now;
     if (message[http::field::expect] != "100-continue" || parser_->request.is_done()) return true;
@@ -204,7 +228,8 @@ bool HttpConnection::hear() {
 
 void HttpConnection::dispatch() {
     auto& message = parser_->request.get();
-    closes_ = !message.keep_alive() || is_brief_;
+    // Who has not shown that it may use the server gets one answer.
+    closes_ = !message.keep_alive() || is_brief_ || !is_known_;
     const std::uint64_t slot = first_slot_ + answers_.size();
     answers_.emplace_back();
     const bool has_body = message.method() != http::verb::head;
@@ -212,13 +237,11 @@ void HttpConnection::dispatch() {
         if (!has_body) response.body.clear();
         if (const auto self = weak.lock()) self->answer(slot, std::move(response));
     };
-    Request request;
-    if (!parse_target(text_of(message.target()), request)) {
+    if (!parser_->has_address) {
         return respond(problem(400, "the address has a broken %-escape"));
     }
-    request.method = text_of(message.method_string());
+    Request request = std::move(parser_->heard);
     request.idempotency_key = text_of(message["Idempotency-Key"]);
-    request.user = peer_.user;
     request.body = std::move(message.body());
     request.client = weak_from_this();
     handler_(std::move(request), std::move(respond));

@@ -31,6 +31,7 @@ namespace berth::api {
 inline constexpr std::size_t kHeaderBytesMax = 64 * 1024;
 inline constexpr std::size_t kNetworkHeaderBytesMax = 16 * 1024;
 inline constexpr std::size_t kBodyBytesMax = 1024 * 1024;
+inline constexpr std::size_t kUnknownBodyBytesMax = 4096;  // of who has not shown a token
 inline constexpr std::size_t kPipelinedMax = 256;
 inline constexpr std::size_t kUntakenBytesMax = 4 * 1024 * 1024;  // of one connection
 inline constexpr std::size_t kAllUntakenBytesMax = 64 * 1024 * 1024;

@@ -130,8 +130,31 @@ TEST_CASE("every request of a connection shows the token") {
     line.start();
     line.say("GET /x HTTP/1.1\r\n" + kHost + kToken + "\r\n");
     CHECK(line.has_heard("HTTP/1.1 200 "));
-    line.say("GET /x HTTP/1.1\r\n" + kHost + "\r\n");
+    line.say("GET /api/x HTTP/1.1\r\n" + kHost + "\r\n");
     CHECK(line.has_heard("HTTP/1.1 401 "));
+}
+
+TEST_CASE("who shows no token gets one page, whatever else it asks for behind it") {
+    Line line;
+    line.start();
+    line.say("GET /x HTTP/1.1\r\n" + kHost + "\r\nGET /y HTTP/1.1\r\n" + kHost + kToken + "\r\n");
+    CHECK(line.has_heard("HTTP/1.1 200 "));
+    REQUIRE(line.requests.size() == 1);
+    CHECK(line.requests.front().rights == Rights());
+    CHECK_FALSE(line.connection->is_known());
+}
+
+TEST_CASE("who signs in says little") {
+    for (const std::string body : {"Content-Length: 5000\r\n\r\n",
+                                   "Transfer-Encoding: chunked\r\n\r\n"
+                                   "2000\r\n"}) {
+        CAPTURE(body);
+        Line line;
+        line.start();
+        line.say("POST /api/v1/session HTTP/1.1\r\n" + kHost + body + std::string(5000, 'x'));
+        CHECK(line.has_heard("HTTP/1.1 413 "));
+        CHECK(line.requests.empty());
+    }
 }
 
 TEST_CASE("a page that says twice or not at all where it is from is none of ours") {

@@ -64,7 +64,7 @@ struct HttpServer::Impl {
         : loop(io),
           handler(std::move(settings.handler)),
           hears(settings.hears),
-          gate(std::move(settings.token), settings.hears),
+          gate(std::move(settings.token), settings.sessions, settings.hears),
           local(io),
           network(io),
           sweep_timer(io) {

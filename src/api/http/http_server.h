@@ -24,6 +24,7 @@ inline constexpr std::size_t kTurnedAwayMax = 64;  // that are being refused
 struct HttpSettings {
     Handler handler;
     std::string token;  // what TCP clients must show
+    const Sessions* sessions = nullptr;  // that open it as well; outlive the server
     Hears hears = Hears::TokenHolders;  // on TCP
 };
 

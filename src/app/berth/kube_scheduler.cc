@@ -96,7 +96,7 @@ base::Result<std::unique_ptr<api::HttpServer>> listen(boost::asio::io_context& l
         loop, api::HttpSettings{[&replica](api::Request request, const api::Respond& respond) {
                                     respond(scheduler_page(replica, request));
                                 },
-                                "", api::Hears::Anyone});
+                                "", nullptr, api::Hears::Anyone});
     BERTH_TRY(port, server->listen_tcp(place.address, place.port));
     const bool is_v6 = place.address.find(':') != std::string::npos;
     say("listens on " + (is_v6 ? "[" + place.address + "]" : place.address) + ":" +

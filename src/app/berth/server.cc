@@ -223,6 +223,7 @@ base::Status Server::Parts::open() {
                   .store = *store,
                   .clock = clock,
                   .inventory = *inventory.inventory,
+                  .sessions = api::Sessions(options.data_dir + "/sessions"),
                   .facts = {.version = BERTH_VERSION,
                             .cluster_id = cluster_id,
                             .data_dir = options.data_dir,
@@ -230,7 +231,6 @@ base::Status Server::Parts::open() {
                             .launcher = launcher.description,
                             .gpus = inventory.description,
                             .checkpoint_lack = launcher.checkpoint_lack(),
-                            .port = 0,
                             .started = clock.now()},
                   .default_project = kDefaultProject,
                   .log_path = launcher.log_path,
@@ -239,7 +239,6 @@ base::Status Server::Parts::open() {
                   .uncounted = launcher.uncounted,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
-                  .waiting = {},
                   .in_background = in_background,
                   .foresight = {*controller, *store, clock, in_background}});
     set_up_cluster(nodes);
@@ -298,12 +297,13 @@ void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
 }
 
 base::Status Server::Parts::listen(const std::string& token) {
+    BERTH_TRY_VOID(site->sessions.read());
     http = std::make_unique<api::HttpServer>(
         loop, api::HttpSettings{[this](api::Request request, api::Respond respond) {
                                     api::answer(*site, std::move(request), std::move(respond));
                                     tick();
                                 },
-                                token});
+                                token, &site->sessions});
     BERTH_TRY_VOID(http->listen_unix(options.data_dir + "/berth.sock"));
     auto port = http->listen_tcp(options.port.value_or(kDefaultPort));
     if (!port && !options.port) port = http->listen_tcp(0);

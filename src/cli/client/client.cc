@@ -124,6 +124,10 @@ Outcome<std::string> Client::body_of(const HttpRequest& request, base::Duration 
     return std::move(response->body);
 }
 
+Outcome<std::string> Client::post(const std::string& target, std::string body) {
+    return body_of({.method = "POST", .target = target_of(target), .body = std::move(body)});
+}
+
 Outcome<std::string> Client::get(const std::string& target) {
     return body_of({.target = target_of(target)});
 }
@@ -188,9 +192,7 @@ Outcome<ShareAnswer> Client::fair_share(const std::string& project, const std::s
 }
 
 Outcome<std::string> Client::what_if(const std::vector<model::Hypothesis>& suppose) {
-    return body_of({.method = "POST",
-                    .target = target_of("what-if"),
-                    .body = codec::what_if_request_json({suppose}, {})});
+    return post("what-if", codec::what_if_request_json({suppose}, {}));
 }
 
 Outcome<JobAnswer> Client::wait_for_job(model::JobId id, const JobWait& wait) {
@@ -200,9 +202,7 @@ Outcome<JobAnswer> Client::wait_for_job(model::JobId id, const JobWait& wait) {
 }
 
 Outcome<std::string> Client::try_submission(const model::Submission& submission) {
-    return body_of({.method = "POST",
-                    .target = target_of("jobs?dryRun=true"),
-                    .body = codec::submission_json(submission)});
+    return post("jobs?dryRun=true", codec::submission_json(submission));
 }
 
 Success Client::steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace) {

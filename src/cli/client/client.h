@@ -86,6 +86,7 @@ class Client {
                     int interrupt = -1);
 
     Outcome<std::string> get(const std::string& target);  // the body, JSON
+    Outcome<std::string> post(const std::string& target, std::string body);  // the same
     // What the last answer said of the server itself, for people; empty = all is well. It is
     // printed when it is first heard, unless it is kept for a screen that shows it.
     const std::string& notice() const { return notice_; }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Signing in from a browser, and out; and who it is that asks. api/http/sessions.h says how.
+#include "api/http/sessions.h"
+
+#include "api/answers/job_views.h"
+#include "api/answers/routes.h"
+#include "api/http/problem.h"
+#include "codec/text/json.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
+
+namespace berth::api {
+namespace {
+
+struct NamedRight {
+    Right right;
+    std::string_view name;
+};
+constexpr NamedRight kNamedRights[] = {{Right::See, "see"},         {Right::Read, "read"},
+                                       {Right::Submit, "submit"},   {Right::Steer, "steer"},
+                                       {Right::Cluster, "cluster"}, {Right::Server, "server"}};
+
+void write_rights(codec::JsonWriter& json, Rights rights) {
+    json.key("rights").begin_array();
+    for (const NamedRight& each : kNamedRights) {
+        if (rights.has(each.right)) json.string(each.name);
+    }
+    json.end_array();
+}
+
+void write_end(codec::JsonWriter& json, Sessions::Time ends) {
+    const std::chrono::milliseconds since_epoch = ends.time_since_epoch();
+    json.key("ends").string(codec::format_time(base::at_ms(since_epoch.count())));
+}
+
+}  // namespace
+
+void post_link(Site& site, Call call) {
+    Rights rights = call.request.rights;
+    if (!call.request.body.empty()) {
+        const auto tree = codec::parse_json(call.request.body, "body");
+        if (!tree) return call.respond(problem(tree.error()));
+        const codec::Value* look = tree->find("look_only");
+        if (look != nullptr && look->kind != codec::Value::Kind::Bool) {
+            return call.respond(
+                problem(400, "look_only: wanted true or false, found " + look->described()));
+        }
+        if (look != nullptr && look->text == "true") rights = rights & kLookOnly;
+    }
+    const auto code = site.sessions.invite(call.request.user, rights);
+    if (!code) return call.respond(problem(code.error()));
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    // Behind the "#", which no browser sends with its requests.
+    json.key("url").string("http://localhost:" + std::to_string(site.facts.port) +
+                           "/#code=" + *code);
+    json.key("valid_for_s").number(kCodeMax.count());
+    json.end_object();
+    call.respond(json_response(std::move(body)));
+}
+
+void post_session(Site& site, Call call) {
+    const auto tree = codec::parse_json(call.request.body, "body");
+    if (!tree) return call.respond(problem(tree.error()));
+    const codec::Value* code = tree->find("code");
+    if (code == nullptr || code->kind != codec::Value::Kind::String) {
+        return call.respond(problem(400, "wanted \"code\", from a link of berth web"));
+    }
+    const auto session = site.sessions.begin(code->text);
+    if (!session) return call.respond(problem(session.error()));
+    if (!*session) {
+        return call.respond(problem(
+            401, "the link has been opened before, or is older than a minute", "berth web"));
+    }
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    json.key("token").string((*session)->token);
+    json.key("user").string((*session)->user);
+    write_rights(json, (*session)->rights);
+    write_end(json, (*session)->ends);
+    json.end_object();
+    call.respond(json_response(std::move(body)));
+}
+
+void delete_session(Site& site, Call call) {
+    if (call.request.session.empty()) {
+        return call.respond(problem(409, "who shows the server's token has no session to end"));
+    }
+    const auto ended = site.sessions.end(call.request.session);
+    if (!ended) return call.respond(problem(ended.error()));
+    call.respond(json_response("{}"));
+}
+
+void get_me(Site& site, Call call) {
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    json.key("user").string(call.request.user);
+    write_rights(json, call.request.rights);
+    const Sessions::Session* session = site.sessions.find(call.request.session);
+    if (session != nullptr) write_end(json, session->ends);
+    json.end_object();
+    call.respond(json_response(std::move(body)));
+}
+
+}  // namespace berth::api
