@@ -23,6 +23,7 @@ set(berth_modules
     4  lifecycle                     pure
     5  scenario                      pure
     5  foresight                     pure
+    5  overview                      pure
     5  ports                         effects
     5  crash                         effects
     6  supervision                   effects

@@ -124,6 +124,19 @@ class Api(ServerCase):
         project = next(p for p in self.server.get("projects")["items"] if p["name"] == "vision")
         self.assertEqual(project["preemption_delay"], 90)
 
+    def test_the_overview_says_in_words_what_it_counts_and_status_says_the_same(self):
+        self.server.wait(self.shell("sleep 1000", gpus=2), "running")
+        seen = self.server.request("GET", "overview")
+        words = [sentence["text"] for sentence in seen["sentences"]]
+        self.assertEqual(words[0], "Your job runs.")
+        self.assertEqual(self.server.berth("status").stdout.splitlines()[:len(words)], words)
+        gpus = seen["gpus"]
+        parts = ("used", "starting", "leaving", "idle", "not_ready")
+        self.assertEqual(sum(gpus[part] for part in parts), gpus["total"])
+        other = self.server.request("GET", "overview?user=bob")
+        self.assertEqual(other["sentences"][0]["text"], "You have no job that runs or waits.")
+        self.assertEqual((other["own_jobs"]["running"], other["jobs"]["running"]), (0, 1))
+
     def test_nodes_show_who_is_on_each_gpu(self):
         job = self.shell("sleep 1000", request={"share": 0.5})
         self.server.wait_for_state(job, "running")

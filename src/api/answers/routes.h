@@ -41,6 +41,8 @@ void put_policy(Site& site, Call call);
 void get_fair_share(Site& site, Call call);
 void post_what_if(Site& site, Call call);
 void get_state(Site& site, Call call);
+// overview.cc
+void get_overview(Site& site, Call call);
 // sessions.cc
 void get_me(Site& site, Call call);
 void post_link(Site& site, Call call);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// berth events, berth status: what happened, and how is the server?
+// berth events: what happened?
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
@@ -23,7 +23,6 @@ constexpr Flag kEventFlags[] = {
     kJsonFlag,
     kTimeFlag,
 };
-constexpr Flag kStatusFlags[] = {kPageOutputFlag, kJsonFlag};
 
 struct EventShow {
     const Context& context;
@@ -81,24 +80,9 @@ int show_events(Context& context, const Arguments& arguments) {
     }
 }
 
-int show_status(Context& context, const Arguments& arguments) {
-    Client client(context);
-    if (wants_document(arguments)) {
-        const auto body = client.get("status");
-        if (!body) return report(context, body.error());
-        print_document(arguments, *body);
-        return kDone;
-    }
-    const auto status = client.status();
-    if (!status) return report(context, status.error());
-    print(status_page(*status, clock_now(), context.out));
-    return kDone;
-}
-
 }  // namespace
 
 extern const Verb events_verb;
-extern const Verb status_verb;
 
 const Verb events_verb{.intent = Intent::Look,
                        .name = "events",
@@ -107,12 +91,5 @@ const Verb events_verb{.intent = Intent::Look,
                        .flags = kEventFlags,
                        .more = "  --json prints one event a line.\n",
                        .run = show_events};
-
-const Verb status_verb{.intent = Intent::Look,
-                       .name = "status",
-                       .synopsis = "[-o json]",
-                       .summary = "show the server: version, GPUs, number of jobs",
-                       .flags = kStatusFlags,
-                       .run = show_status};
 
 }  // namespace berth::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "overview/overview.h"
+
+#include <algorithm>
+
+namespace berth::overview {
+namespace {
+
+using model::JobState;
+
+void count(JobCounts& counts, const model::JobRecord& record) {
+    switch (record.state) {
+        case JobState::Starting:
+        case JobState::Running: ++counts.running; return;
+        case JobState::Queued: ++(record.held ? counts.on_hold : counts.waiting); return;
+        case JobState::Paused: ++(record.held ? counts.on_hold : counts.paused); return;
+        case JobState::Pausing:
+        case JobState::Cancelling: ++counts.leaving; return;
+        case JobState::Succeeded:
+        case JobState::Failed:
+        case JobState::Cancelled: return;  // is no longer among them
+    }
+}
+
+// What it has on nodes that are ready, and does not use.
+void count_unused(GpuCounts& gpus, const cluster::Cluster& cluster,
+                  const model::JobRecord& record) {
+    const bool leaves = record.state == JobState::Pausing || record.state == JobState::Cancelling;
+    for (const model::TaskPlacement& task : record.tasks) {
+        if (!cluster.nodes()[task.node.index()].is_ready) continue;
+        const bool is_leaving =
+            leaves || std::ranges::find(record.releasing, task.task) != record.releasing.end();
+        if (is_leaving) gpus.leaving += task.gpus();
+        if (!is_leaving && record.state == JobState::Starting) gpus.starting += task.gpus();
+    }
+}
+
+int most_idle_together(const cluster::PoolState& pool) {
+    const auto& idle = pool.free[static_cast<std::size_t>(cluster::View::Idle)];
+    int most = pool.gpus_per_node_max;
+    while (most > 0 && idle.nodes_with(most).begin() == idle.nodes_with(most).end()) --most;
+    return most;
+}
+
+void count_pools(GpuCounts& gpus, const cluster::Cluster& cluster) {
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        gpus.total += base::gpus(cluster.own_gpus({static_cast<base::NodeId::Rep>(i)}));
+    }
+    MilliGpu ready{0};
+    for (const cluster::PoolState& pool : cluster.pools()) {
+        ready += pool.capacity;
+        gpus.idle += pool.free_total[static_cast<std::size_t>(cluster::View::Idle)];
+        gpus.idle_together = std::max(gpus.idle_together, most_idle_together(pool));
+    }
+    gpus.not_ready = gpus.total - ready;
+}
+
+ProjectUse use_of(const cluster::Cluster& cluster, base::ProjectId project) {
+    ProjectUse use;
+    use.name = cluster.projects()[project.index()].project.name;
+    for (std::size_t p = 0; p < cluster.pools().size(); ++p) {
+        const base::PoolId pool{static_cast<base::PoolId::Rep>(p)};
+        if (cluster.pool(pool).name.empty()) continue;  // removed
+        const cluster::Claim& claim = cluster.claim(pool, project);
+        const MilliGpu used = claim.usage.allocated;
+        const MilliGpu quota = std::min(claim.quota, cluster.pool(pool).counted_capacity);
+        use.quota += quota;
+        use.used += used;
+        use.wanted += claim.usage.pending;
+        use.borrowed += std::max(used - quota, MilliGpu{0});
+        use.unused += std::max(quota - used, MilliGpu{0});
+    }
+    return use;
+}
+
+}  // namespace
+
+Overview overview_of(const lifecycle::State& state, std::string_view user) {
+    const cluster::Cluster& cluster = state.cluster;
+    Overview overview;
+    overview.has_run_any = state.last_job.value > 0;
+    count_pools(overview.gpus, cluster);
+    for (const auto& [id, record] : state.jobs) {
+        count(overview.jobs, record);
+        if (record.user == user) count(overview.own, record);
+        count_unused(overview.gpus, cluster, record);
+    }
+    GpuCounts& gpus = overview.gpus;
+    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
+    for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
+        const base::ProjectId project{static_cast<base::ProjectId::Rep>(i)};
+        if (!cluster.is_leaf(project) || cluster.projects()[i].project.name.empty()) continue;
+        overview.projects.push_back(use_of(cluster, project));
+        overview.wanted += overview.projects.back().wanted;
+    }
+    return overview;
+}
+
+}  // namespace berth::overview

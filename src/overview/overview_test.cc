@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "overview/overview.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "overview/sentences.h"
+
+using namespace berth;
+using model::JobId;
+
+namespace {
+
+// Two nodes of four GPUs; vision has a quota of six of them, nlp of two.
+class Cluster {
+  public:
+    Cluster() {
+        for (const char* name : {"n0", "n1"}) set_node(name, model::NodeHealth::Ready);
+        set_project("vision", 6);
+        set_project("nlp", 2);
+    }
+
+    void set_node(const std::string& name, model::NodeHealth health) {
+        model::Node node;
+        node.name = name;
+        node.gpus = 4;
+        node.health = health;
+        happen(model::NodeSet{node});
+    }
+    void set_project(const std::string& name, int quota) {
+        model::Project project;
+        project.name = name;
+        project.rights.quota = base::gpus(quota);
+        happen(model::ProjectSet{project});
+    }
+    JobId submit(const std::string& project, int gpus, const std::string& user) {
+        model::JobSpec spec;
+        spec.name = "job";
+        spec.project = project;
+        spec.request.gpus = gpus;
+        const JobId id{state.last_job.value + 1};
+        happen(model::JobSubmitted{id, spec, user, "python train.py"});
+        return id;
+    }
+    JobId run(const std::string& project, int node, int first, int gpus, const std::string& user) {
+        const JobId id = submit(project, gpus, user);
+        start(id, node, first, gpus);
+        happen(model::JobRunning{id});
+        return id;
+    }
+    void start(JobId id, int node, int first, int gpus) {
+        model::TaskPlacement task;
+        task.node = {static_cast<base::NodeId::Rep>(node)};
+        task.gpu_mask = ((1U << static_cast<unsigned>(gpus)) - 1) << static_cast<unsigned>(first);
+        task.share = base::kWholeGpu;
+        happen(model::JobStarting{id, 1, model::Rule::Allocate, {task}});
+    }
+    void happen(model::EventBody body) {
+        lifecycle::apply(state, {state.sequence + 1, {}, "test", std::move(body)});
+    }
+
+    std::vector<std::string> said_to(const std::string& user) const {
+        std::vector<std::string> said;
+        for (const auto& sentence : overview::sentences(overview::overview_of(state, user))) {
+            said.push_back(sentence.text);
+        }
+        return said;
+    }
+
+    lifecycle::State state;
+};
+
+using Said = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("before the first job there are idle GPUs to speak of") {
+    const Cluster cluster;
+    CHECK(cluster.said_to("ann") ==
+          Said{"No job has run yet.", "No job waits; 8 of 8 GPUs are idle."});
+}
+
+TEST_CASE("a user hears of the user's own jobs first, then of all that wait") {
+    Cluster cluster;
+    cluster.run("vision", 0, 0, 2, "ann");
+    CHECK(cluster.said_to("ann") == Said{"Your job runs.", "No job waits; 6 of 8 GPUs are idle."});
+    CHECK(cluster.said_to("bob").front() == "You have no job that runs or waits.");
+    cluster.run("vision", 0, 2, 1, "ann");
+    CHECK(cluster.said_to("ann").front() == "All 2 of your jobs run.");
+    cluster.submit("vision", 4, "ann");
+    cluster.run("vision", 1, 0, 2, "bob");
+    CHECK(cluster.said_to("ann") ==
+          Said{"2 of your 3 jobs run; 1 waits.",
+               "1 job waits for 4 GPUs; 3 of 8 GPUs are idle, no more than 2 together."});
+    cluster.submit("vision", 4, "carl");
+    CHECK(cluster.said_to("carl").front() == "Your job waits.");
+}
+
+TEST_CASE("who is above its quota is named beside who leaves some of its own") {
+    Cluster cluster;
+    cluster.run("nlp", 0, 0, 4, "bob");
+    cluster.run("nlp", 1, 0, 1, "bob");
+    CHECK(cluster.said_to("bob").back() == "Above quota: nlp 3; unused quota: vision 6.");
+    for (int i = 0; i < 4; ++i) {
+        const std::string name = "p" + std::to_string(i);
+        cluster.set_project(name, 0);
+    }
+    cluster.run("p0", 1, 1, 1, "bob");
+    cluster.run("p1", 1, 2, 1, "bob");
+    cluster.run("p2", 1, 3, 1, "bob");
+    CHECK(cluster.said_to("ann") ==
+          Said{"You have no job that runs or waits.", "No job waits; all 8 GPUs are in use.",
+               "Above quota: nlp 3, p0 1, p1 1 and others 1; unused quota: vision 6."});
+}
+
+TEST_CASE("each GPU counts once, whatever it does") {
+    Cluster cluster;
+    cluster.run("vision", 0, 0, 2, "ann");
+    const JobId leaves = cluster.run("vision", 0, 2, 1, "ann");
+    const JobId starts = cluster.submit("vision", 1, "ann");
+    cluster.start(starts, 0, 3, 1);
+    cluster.happen(model::CancelRequested{leaves, {}, {}});
+    cluster.set_node("n1", model::NodeHealth::Down);
+    const overview::Overview seen = overview::overview_of(cluster.state, "ann");
+    CHECK(seen.gpus.total == base::gpus(8));
+    CHECK(seen.gpus.used == base::gpus(2));
+    CHECK(seen.gpus.leaving == base::gpus(1));
+    CHECK(seen.gpus.starting == base::gpus(1));
+    CHECK(seen.gpus.idle == base::gpus(0));
+    CHECK(seen.gpus.not_ready == base::gpus(4));
+    CHECK(cluster.said_to("ann") == Said{"2 of your 3 jobs run; 1 is leaving its GPUs.",
+                                         "No job waits; all 4 GPUs are in use.",
+                                         "4 GPUs are not ready."});
+}

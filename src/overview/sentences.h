@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same in words. The first sentence is the answer, those behind it say what is left to ask.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "overview/overview.h"
+
+namespace berth::overview {
+
+enum class About : std::uint8_t { OwnJobs, Waiting, NotReady, Quotas };
+inline constexpr std::string_view kAboutNames[] = {"own_jobs", "waiting", "not_ready", "quotas"};
+
+struct Sentence {
+    About about = About::OwnJobs;
+    std::string text;
+};
+
+std::vector<Sentence> sentences(const Overview& overview);
+
+}  // namespace berth::overview
