@@ -3,35 +3,37 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 namespace berth::runtime {
-namespace {
 
-std::string through(int folder, const std::string& name) {
-    return "/proc/self/fd/" + std::to_string(folder) + '/' + name;
-}
-
-}  // namespace
-
-SocketAddress::SocketAddress(const std::string& path) {
+SocketAddress::SocketAddress(std::string_view path) {
     const std::size_t slash = path.rfind('/');
-    if (path.size() < sizeof raw_.sun_path || slash == std::string::npos) {
+    if (path.size() < sizeof raw_.sun_path || slash == std::string_view::npos) {
         set(path);
         return;
     }
-    const std::string folder = path.substr(0, slash + 1);
-    folder_.reset(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    char folder[PATH_MAX];
+    if (slash + 1 >= sizeof folder) {
+        error_ = ENAMETOOLONG;
+        return;
+    }
+    ::memcpy(folder, path.data(), slash + 1);
+    folder[slash + 1] = '\0';
+    folder_.reset(::open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (folder_.is_open()) {
-        set(through(folder_.get(), path.substr(slash + 1)));
+        path.remove_prefix(slash + 1);
+        set_through(folder_.get(), path);
     } else {
         error_ = errno;
     }
 }
 
-SocketAddress::SocketAddress(int folder, const std::string& name) { set(through(folder, name)); }
+SocketAddress::SocketAddress(int folder, std::string_view name) { set_through(folder, name); }
 
-void SocketAddress::set(const std::string& path) {
+void SocketAddress::set(std::string_view path) {
     // A leading zero byte would make an abstract name.
     if (path.empty() || path.front() == '\0') {
         error_ = EINVAL;
@@ -39,8 +41,20 @@ void SocketAddress::set(const std::string& path) {
         error_ = ENAMETOOLONG;
     } else {
         raw_.sun_family = AF_UNIX;
-        ::memcpy(raw_.sun_path, path.c_str(), path.size() + 1);
+        ::memcpy(raw_.sun_path, path.data(), path.size());
     }
+}
+
+void SocketAddress::set_through(int folder, std::string_view name) {
+    char path[sizeof raw_.sun_path];
+    const auto before =
+        static_cast<std::size_t>(::snprintf(path, sizeof path, "/proc/self/fd/%d/", folder));
+    if (before + name.size() >= sizeof path) {
+        error_ = ENAMETOOLONG;
+        return;
+    }
+    ::memcpy(path + before, name.data(), name.size());
+    set({path, before + name.size()});
 }
 
 }  // namespace berth::runtime

@@ -2,6 +2,7 @@
 #include "vgpu/ledger/admission.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -14,11 +15,17 @@
 namespace berth::vgpu::ledger {
 namespace {
 
-std::string because(const char* what, const std::string& path) {
-    return std::string(what) + " \"" + path + "\": " + ::strerror(errno);
+// Of `what` at the socket; with the reason of the last call that failed, if one did.
+Reason because(const char* what, std::string_view path) {
+    Reason reason;
+    const int error = errno;
+    ::snprintf(reason.text, sizeof reason.text, "%s \"%.*s\"%s%s", what,
+               static_cast<int>(path.size()), path.data(), error == 0 ? "" : ": ",
+               error == 0 ? "" : ::strerror(error));
+    return reason;
 }
 
-int connect_to(const std::string& path, int timeout_ms) {
+int connect_to(std::string_view path, int timeout_ms) {
     const runtime::SocketAddress address(path);
     if (address.error() != 0) {
         errno = address.error();
@@ -37,7 +44,7 @@ int connect_to(const std::string& path, int timeout_ms) {
 }
 
 // An arbiter that died leaves its socket, and has a successor soon.
-int connect_patiently(const std::string& path, int timeout_ms) {
+int connect_patiently(std::string_view path, int timeout_ms) {
     constexpr int kStepMs = 20;
     int fd = connect_to(path, timeout_ms);
     if (fd >= 0 || errno != ECONNREFUSED) return fd;
@@ -104,8 +111,7 @@ bool take_seat(const Answer& answer, Membership& membership) {
 
 }  // namespace
 
-bool join(const std::string& socket_path, int timeout_ms, Membership& membership,
-          std::string& reason) {
+bool join(std::string_view socket_path, int timeout_ms, Membership& membership, Reason& reason) {
     membership.socket = connect_patiently(socket_path, timeout_ms);
     if (membership.socket < 0) {
         reason = because("no arbiter answers at", socket_path);
@@ -115,11 +121,12 @@ bool join(const std::string& socket_path, int timeout_ms, Membership& membership
     Answer answer;
     if (::send(membership.socket, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello ||
         !receive(membership.socket, answer)) {
-        reason = errno == 0 ? "the arbiter hung up at \"" + socket_path + "\""
-                            : because("the arbiter gave no answer at", socket_path);
+        reason = because(errno == 0 ? "the arbiter hung up at" : "the arbiter gave no answer at",
+                         socket_path);
     } else if (answer.welcome.refused != 0) {
+        static_assert(sizeof reason.text > kReasonMax);
         answer.welcome.reason[kReasonMax - 1] = 0;
-        reason = answer.welcome.reason;
+        ::memcpy(reason.text, answer.welcome.reason, kReasonMax);
     } else if (take_seat(answer, membership)) {
         return true;
     } else {

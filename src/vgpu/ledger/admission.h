@@ -8,7 +8,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "vgpu/ledger/account.h"
 #include "vgpu/ledger/charge.h"
@@ -50,10 +50,14 @@ struct Membership {
     Place place(std::uint32_t gpu) const { return {&account->lines[gpu], &terms->gpus[gpu], slot}; }
 };
 
+// Why a process has no seat, for people; cut where it is too long.
+struct Reason {
+    char text[512] = {};
+};
+
 // Waits at most timeout_ms for the arbiter's answer. On false `reason` says what to do about it;
 // an arbiter that is only starting again is worth another try.
-bool join(const std::string& socket_path, int timeout_ms, Membership& membership,
-          std::string& reason);
+bool join(std::string_view socket_path, int timeout_ms, Membership& membership, Reason& reason);
 
 // Closes and unmaps. What was charged stays charged until the arbiter sees that it is free.
 void leave(Membership& membership);

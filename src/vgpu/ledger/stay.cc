@@ -12,7 +12,7 @@
 
 namespace berth::vgpu::ledger {
 
-int connect_supervisor(const std::string& socket_path) {
+int connect_supervisor(std::string_view socket_path) {
     const runtime::SocketAddress address(socket_path);
     if (address.error() != 0) return -1;
     const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace berth::vgpu::ledger {
 
@@ -45,7 +45,7 @@ struct MoveOrder {
 };
 
 // A socket for the supervisor of this tenant, which does not block; -1 when no arbiter answers.
-int connect_supervisor(const std::string& socket_path);
+int connect_supervisor(std::string_view socket_path);
 // False when the arbiter has gone.
 bool report_stay(int socket, const StayReport& report);
 // The next order. Nothing when there is none; `has_gone` is set when none will come any more.

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <new>
-#include <string>
 
 #include "vgpu/ledger/admission.h"
 
@@ -41,15 +39,12 @@ void look_for_arbiter() {
         return;
     const char* socket = ::getenv("BERTH_VGPU_SOCKET");
     if (socket == nullptr || socket[0] == 0) return;
-    try {
-        ledger::Membership next;
-        std::string reason;
-        if (!ledger::join(socket, kJoinMs, next, reason)) return;  // what was seen last holds
-        ledger::leave(membership);
-        membership = next;
-        joined_as = ::getpid();
-    } catch (const std::bad_alloc&) {
-    }
+    ledger::Membership next;
+    ledger::Reason reason;
+    if (!ledger::join(socket, kJoinMs, next, reason)) return;  // what was seen last holds
+    ledger::leave(membership);
+    membership = next;
+    joined_as = ::getpid();
 }
 
 const char* without_kind(const char* uuid) {

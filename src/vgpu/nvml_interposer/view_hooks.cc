@@ -2,12 +2,10 @@
 //
 // What of a GPU is shown to a job that shares it: its limit for the memory, its use for what is
 // used, its own processes for those that run.
+#include <stdlib.h>
 #include <time.h>
 
 #include <algorithm>
-#include <map>
-#include <new>
-#include <vector>
 
 #include "vgpu/nvml_interposer/real_nvml.h"
 #include "vgpu/nvml_interposer/tenant_view.h"
@@ -47,6 +45,21 @@ void narrow(nvmlDevice_t device, Memory& memory) {
 
 constexpr unsigned int kProcessesMax = 4096;
 
+// Room for that many of what the driver answers; none where there is no host memory.
+template <class Item>
+class Room {
+  public:
+    Room() : items_(static_cast<Item*>(::calloc(kProcessesMax, sizeof(Item)))) {}
+    ~Room() { ::free(items_); }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+
+    Item* items() { return items_; }
+
+  private:
+    Item* items_;
+};
+
 // All that really run, with those of other jobs taken out. `ask` fills what it is given.
 template <class Info, class Ask>
 nvmlReturn_t own_processes(nvmlDevice_t device, unsigned int* count, Info* infos, Ask ask) {
@@ -54,21 +67,21 @@ nvmlReturn_t own_processes(nvmlDevice_t device, unsigned int* count, Info* infos
     Share share;
     if (count == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share))
         return ask(count, infos);
-    std::vector<Info> all(kProcessesMax);
+    Room<Info> all;
+    if (all.items() == nullptr) return NVML_ERROR_UNKNOWN;
     unsigned int found = kProcessesMax;
-    const nvmlReturn_t result = ask(&found, all.data());
+    const nvmlReturn_t result = ask(&found, all.items());
     if (result != NVML_SUCCESS) return result;
-    all.resize(found);
-    std::erase_if(all, [&](Info& info) {
+    Info* const end = std::remove_if(all.items(), all.items() + found, [&](Info& info) {
         std::uint64_t bytes = 0;
         if (!is_member(uuid.text, info.pid, bytes)) return true;
         info.usedGpuMemory = bytes;
         return false;
     });
     const unsigned int room = infos == nullptr ? 0 : *count;
-    *count = static_cast<unsigned int>(all.size());
-    if (all.size() > room) return NVML_ERROR_INSUFFICIENT_SIZE;
-    std::copy(all.begin(), all.end(), infos);
+    *count = static_cast<unsigned int>(end - all.items());
+    if (*count > room) return NVML_ERROR_INSUFFICIENT_SIZE;
+    std::copy(all.items(), end, infos);
     return NVML_SUCCESS;
 }
 
@@ -102,22 +115,26 @@ void narrow(nvmlDevice_t device, nvmlUtilization_t& use) {
     Uuid uuid;
     Share share;
     if (ask == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share)) return;
-    std::vector<nvmlProcessUtilizationSample_t> samples(kProcessesMax);
+    using Sample = nvmlProcessUtilizationSample_t;
+    Room<Sample> samples;
+    if (samples.items() == nullptr) return;
     unsigned int count = kProcessesMax;
-    const nvmlReturn_t result = ask(device, samples.data(), &count, realtime_us() - kLookedBackUs);
+    const nvmlReturn_t result = ask(device, samples.items(), &count, realtime_us() - kLookedBackUs);
     if (result == NVML_ERROR_NOT_FOUND) count = 0;
     if (result != NVML_SUCCESS && result != NVML_ERROR_NOT_FOUND) return;
-    std::map<unsigned int, nvmlProcessUtilizationSample_t> newest;
-    for (unsigned int index = 0; index < std::min(count, kProcessesMax); ++index) {
-        const auto [known, is_new] = newest.try_emplace(samples[index].pid, samples[index]);
-        if (samples[index].timeStamp > known->second.timeStamp) known->second = samples[index];
-    }
+    Sample* const end = samples.items() + std::min(count, kProcessesMax);
+    // By process, the newest first.
+    std::sort(samples.items(), end, [](const Sample& one, const Sample& other) {
+        return one.pid != other.pid ? one.pid < other.pid : one.timeStamp > other.timeStamp;
+    });
     nvmlUtilization_t own{};
-    for (const auto& [pid, sample] : newest) {
+    const Sample* before = nullptr;
+    for (const Sample* sample = samples.items(); sample != end; before = sample++) {
         std::uint64_t bytes = 0;
-        if (!is_member(uuid.text, pid, bytes)) continue;
-        own.gpu += sample.smUtil;
-        own.memory += sample.memUtil;
+        const bool is_newest = before == nullptr || before->pid != sample->pid;
+        if (!is_newest || !is_member(uuid.text, sample->pid, bytes)) continue;
+        own.gpu += sample->smUtil;
+        own.memory += sample->memUtil;
     }
     use = {std::min(use.gpu, own.gpu), std::min(use.memory, own.memory)};
 }
@@ -127,13 +144,8 @@ nvmlReturn_t guarded(const char* name, nvmlDevice_t device, unsigned int* count,
     using Function = nvmlReturn_t(nvmlDevice_t, unsigned int*, Info*);
     const auto ask = real<Function>(name);
     if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    try {
-        return own_processes(device, count, infos, [&](unsigned int* found, Info* all) {
-            return ask(device, found, all);
-        });
-    } catch (const std::bad_alloc&) {
-        return NVML_ERROR_UNKNOWN;
-    }
+    return own_processes(device, count, infos,
+                         [&](unsigned int* found, Info* all) { return ask(device, found, all); });
 }
 
 }  // namespace
@@ -177,11 +189,7 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_
     if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
     const nvmlReturn_t result = ask(device, use);
     if (result != NVML_SUCCESS) return result;
-    try {
-        narrow(device, *use);
-    } catch (const std::bad_alloc&) {
-        return NVML_ERROR_UNKNOWN;
-    }
+    narrow(device, *use);
     return NVML_SUCCESS;
 }
 
@@ -254,9 +262,5 @@ nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
         *count = asked.numProcArrayEntries;
         return result;
     };
-    try {
-        return own_processes(device, &list->numProcArrayEntries, list->procArray, fill);
-    } catch (const std::bad_alloc&) {
-        return NVML_ERROR_UNKNOWN;
-    }
+    return own_processes(device, &list->numProcArrayEntries, list->procArray, fill);
 }

@@ -244,10 +244,10 @@ TEST_CASE("a job joins its own tenant, and no other one that has a supervisor") 
     const int ended = below_supervisor(node, "job-7", [&] {
         Membership own;
         Membership foreign;
-        std::string reason;
+        Reason reason;
         if (!join(node.socket_of("job-7"), kIntruderPatienceMs, own, reason)) return 1;
         if (join(node.socket_of("other"), kIntruderPatienceMs, foreign, reason)) return 2;
-        if (reason.find("another job") == std::string::npos) return 3;
+        if (std::string_view(reason.text).find("another job") == std::string::npos) return 3;
         // Nor does it take the place of the one who takes the other off its GPUs.
         const int usurper = connect_supervisor(node.socket_of("other"));
         report_stay(usurper, {static_cast<std::uint32_t>(Stay::away), 0, 0});

@@ -143,9 +143,9 @@ TEST_CASE("a tenant takes 512 processes; the next is refused for it") {
     std::vector<Membership> members;
     for (std::uint32_t index = 0; index < kSlotsMax; ++index) members.push_back(node.join("job-7"));
     Membership next;
-    std::string reason;
+    Reason reason;
     CHECK_FALSE(join(node.socket_of("job-7"), 1000, next, reason));
-    CHECK(reason == "tenant \"job-7\" has 512 processes, no more fit");
+    CHECK(std::string(reason.text) == "tenant \"job-7\" has 512 processes, no more fit");
     for (Membership& member : members) leave(member);
 }
 
@@ -155,10 +155,11 @@ TEST_CASE("a process of another user is turned away, with what to do") {
     node.order(kTenant + " uid=1000");
     const pid_t child = vgpu::start([&] {
         Membership membership;
-        std::string reason;
+        Reason reason;
         if (::setuid(65534) != 0 || join(node.socket_of("job-7"), 1000, membership, reason))
             return 1;
-        return reason.find("belongs to user 1000") != std::string::npos ? 0 : 2;
+        return std::string_view(reason.text).find("belongs to user 1000") != std::string::npos ? 0
+                                                                                               : 2;
     });
     CHECK(vgpu::end_of(child) == 0);
 }
@@ -185,7 +186,7 @@ TEST_CASE("a tenant without processes can be dropped; no process can join it the
     node.order(kTenant);
     node.order("drop job-7");
     Membership membership;
-    std::string reason;
+    Reason reason;
     CHECK_FALSE(join(node.socket_of("job-7"), 1000, membership, reason));
-    CHECK(reason.find("no arbiter answers at") != std::string::npos);
+    CHECK(std::string_view(reason.text).find("no arbiter answers at") != std::string::npos);
 }

@@ -90,10 +90,10 @@ std::string Node::socket_of(const std::string& tenant) const {
 
 berth::vgpu::ledger::Membership Node::join(const std::string& tenant) const {
     berth::vgpu::ledger::Membership membership;
-    std::string reason;
+    berth::vgpu::ledger::Reason reason;
     const bool joined =
         berth::vgpu::ledger::join(socket_of(tenant), kPatience / 1'000'000, membership, reason);
-    CAPTURE(reason);
+    CAPTURE(std::string(reason.text));
     REQUIRE(joined);
     return membership;
 }

@@ -4,12 +4,10 @@
 // one goes with it.
 #include <pthread.h>
 
-#include <map>
-#include <new>
-
 #include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/process/charged_call.h"
 #include "vgpu/interposer/process/work.h"
+#include "vgpu/interposer/sorted.h"
 
 using namespace berth::vgpu::interposer;
 
@@ -29,8 +27,9 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 constexpr CUdevice kDevicesMax = 64;
 Primary primaries[kDevicesMax];
 Primary beyond;  // of a device that no machine has: the driver refuses it
-std::map<CUcontext, Cost> contexts;
-std::map<CUgreenCtx, CUdevice> green_contexts;
+// What finds no host memory here stays charged: that is never less than what is held.
+Sorted<CUcontext, Cost> contexts;
+Sorted<CUgreenCtx, CUdevice> green_contexts;
 
 Primary& primary_of(CUdevice device) {
     return device >= 0 && device < kDevicesMax ? primaries[device] : beyond;
@@ -56,7 +55,7 @@ CUresult create(CUcontext* context, CUdevice device, Call call) {
         return result;
     }
     const Locked locked(lock);
-    or_lose_track([&] { contexts[*context] = cost; });
+    contexts.put(*context, cost);
     return result;
 }
 
@@ -64,12 +63,12 @@ template <class Call>
 CUresult destroy(CUcontext context, Call call) {
     const Locked locked(lock);
     const CUresult result = call();
-    const auto known = contexts.find(context);
-    if (result != CUDA_SUCCESS || known == contexts.end()) return result;
+    const Cost* known = contexts.find(context);
+    if (result != CUDA_SUCCESS || known == nullptr) return result;
     forget_context(context);
     forget_marks(context);
-    give(known->second.gpu, known->second.bytes);
-    contexts.erase(known);
+    give(known->gpu, known->bytes);
+    contexts.erase(context);
     return result;
 }
 
@@ -150,7 +149,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc desc, CUdevice de
     if (!is_tenant() || green == nullptr) return call();
     const Locked locked(lock);
     const CUresult result = retain(device, call);
-    if (result == CUDA_SUCCESS) or_lose_track([&] { green_contexts[*green] = device; });
+    if (result == CUDA_SUCCESS) green_contexts.put(*green, device);
     return result;
 }
 
@@ -161,8 +160,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green) {
     CUdevice device = -1;
     {
         const Locked locked(lock);
-        const auto known = green_contexts.find(green);
-        if (known != green_contexts.end()) device = known->second;
+        if (const CUdevice* known = green_contexts.find(green)) device = *known;
     }
     if (device < 0) return call();
     const CUresult result = release(device, call);

@@ -4,13 +4,13 @@
 // back when neither a handle nor a mapping of it is left, and no multicast object that it is bound
 // to. Who imports it pays nothing.
 #include <pthread.h>
+#include <stdlib.h>
 
-#include <map>
 #include <new>
-#include <vector>
 
 #include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/sorted.h"
 
 using namespace berth::vgpu::interposer;
 
@@ -29,51 +29,63 @@ struct Mapping {
 };
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-std::map<CUmemGenericAllocationHandle, Physical*> by_handle;
-std::map<CUdeviceptr, Mapping> by_address;
+// What finds no host memory here stays charged: that is never less than what is held.
+Sorted<CUmemGenericAllocationHandle, Physical*> by_handle;
+Sorted<CUdeviceptr, Mapping> by_address;
 
 // A multicast object: no memory of its own, but it holds what is bound to it.
 struct Multicast {
-    struct Binding {
-        std::size_t offset = 0;
-        Gpu gpu = kUnlimited;
-        Physical* of = nullptr;
-    };
-    std::vector<Binding> bindings;
     std::uint64_t mappings = 0;
     bool is_released = false;
 };
-std::map<CUmemGenericAllocationHandle, Multicast> multicasts;
-std::map<CUdeviceptr, CUmemGenericAllocationHandle> multicast_by_address;
+struct Binding {
+    CUmemGenericAllocationHandle to = 0;
+    std::size_t offset = 0;
+    Gpu gpu = kUnlimited;
+    Physical* of = nullptr;
+};
+Sorted<CUmemGenericAllocationHandle, Multicast> multicasts;
+Sorted<CUdeviceptr, CUmemGenericAllocationHandle> multicast_by_address;
+Sorted<std::uint64_t, Binding> bindings;  // by when they were made
+std::uint64_t bindings_made = 0;
 
 void drop_unused(Physical* physical) {
     if (physical->handles > 0 || physical->mappings > 0) return;
     give(physical->gpu, physical->bytes);
-    delete physical;
+    ::free(physical);
 }
 
-void unbind(const Multicast::Binding& binding) {
-    --binding.of->mappings;
-    drop_unused(binding.of);
+template <class Which>
+void unbind(Which is_one) {
+    for (auto* entry = bindings.begin(); entry != bindings.end();) {
+        const Binding binding = entry->value;
+        if (!is_one(binding)) {
+            ++entry;
+            continue;
+        }
+        bindings.erase(entry, entry + 1);  // the next one is here now
+        --binding.of->mappings;
+        drop_unused(binding.of);
+    }
 }
 
 void drop_unused_multicast(CUmemGenericAllocationHandle handle) {
-    const auto object = multicasts.find(handle);
-    if (!object->second.is_released || object->second.mappings > 0) return;
-    for (const Multicast::Binding& binding : object->second.bindings) unbind(binding);
-    multicasts.erase(object);
+    const Multicast* object = multicasts.find(handle);
+    if (!object->is_released || object->mappings > 0) return;
+    unbind([&](const Binding& binding) { return binding.to == handle; });
+    multicasts.erase(handle);
 }
 
 Physical* held_by(CUmemGenericAllocationHandle memory) {
-    const auto known = by_handle.find(memory);
-    return known == by_handle.end() ? nullptr : known->second;
+    Physical* const* known = by_handle.find(memory);
+    return known == nullptr ? nullptr : *known;
 }
 
 Physical* mapped_at(CUdeviceptr pointer) {
-    auto mapping = by_address.upper_bound(pointer);
+    const auto* mapping = by_address.from(pointer + 1);
     if (mapping == by_address.begin()) return nullptr;
     --mapping;
-    return pointer < mapping->first + mapping->second.bytes ? mapping->second.of : nullptr;
+    return pointer < mapping->key + mapping->value.bytes ? mapping->value.of : nullptr;
 }
 
 // `call` asks the driver. Memory that is not here was never charged.
@@ -81,10 +93,10 @@ template <class Call>
 CUresult bind(CUmemGenericAllocationHandle handle, std::size_t offset, Gpu gpu, Physical* physical,
               Call call) {
     const CUresult result = call();
-    const auto object = multicasts.find(handle);
-    if (result != CUDA_SUCCESS || object == multicasts.end() || physical == nullptr) return result;
+    if (result != CUDA_SUCCESS || multicasts.find(handle) == nullptr || physical == nullptr)
+        return result;
     ++physical->mappings;
-    or_lose_track([&] { object->second.bindings.push_back({offset, gpu, physical}); });
+    bindings.put(bindings_made++, {handle, offset, gpu, physical});
     return result;
 }
 
@@ -93,17 +105,17 @@ Gpu gpu_of_memory(const Physical* physical) {
 }
 
 void unmap_multicasts(CUdeviceptr pointer, std::size_t bytes) {
-    for (auto mapping = multicast_by_address.lower_bound(pointer);
-         mapping != multicast_by_address.end() && mapping->first < pointer + bytes;) {
-        const CUmemGenericAllocationHandle handle = mapping->second;
-        mapping = multicast_by_address.erase(mapping);
-        --multicasts.at(handle).mappings;
-        drop_unused_multicast(handle);
+    auto* const first = multicast_by_address.from(pointer);
+    auto* const last = multicast_by_address.from(pointer + bytes);
+    for (const auto* mapping = first; mapping != last; ++mapping) {
+        --multicasts.find(mapping->value)->mappings;
+        drop_unused_multicast(mapping->value);
     }
+    multicast_by_address.erase(first, last);
 }
 
 void add_handle(CUmemGenericAllocationHandle handle, Physical* physical) {
-    or_lose_track([&] { by_handle[handle] = physical; });
+    by_handle.put(handle, physical);
     ++physical->handles;
 }
 
@@ -118,8 +130,8 @@ CUresult create(CUmemGenericAllocationHandle* handle, std::size_t bytes,
         give(gpu, bytes);
         return result;
     }
-    auto* physical = new (std::nothrow) Physical{gpu, bytes, 0, 0};
-    if (physical != nullptr) add_handle(*handle, physical);
+    void* memory = ::malloc(sizeof(Physical));
+    if (memory != nullptr) add_handle(*handle, new (memory) Physical{gpu, bytes, 0, 0});
     return result;
 }
 
@@ -141,18 +153,17 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     if (real.cuMemRelease == nullptr) return missing();
     const Locked locked(lock);
     const CUresult result = real.cuMemRelease(handle);
-    const auto known = by_handle.find(handle);
-    if (const auto object = multicasts.find(handle);
-        result == CUDA_SUCCESS && object != multicasts.end()) {
-        object->second.is_released = true;
+    if (result != CUDA_SUCCESS) return result;
+    if (Multicast* object = multicasts.find(handle)) {
+        object->is_released = true;
         drop_unused_multicast(handle);
         return result;
     }
-    if (result != CUDA_SUCCESS || known == by_handle.end()) return result;
-    Physical* physical = known->second;
+    Physical* physical = held_by(handle);
+    if (physical == nullptr) return result;
     --physical->handles;
     // While mapped, its handle comes back by cuMemRetainAllocationHandle.
-    if (physical->handles == 0) by_handle.erase(known);
+    if (physical->handles == 0) by_handle.erase(handle);
     drop_unused(physical);
     return result;
 }
@@ -163,16 +174,14 @@ CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
     if (real.cuMemMap == nullptr) return missing();
     const Locked locked(lock);
     const CUresult result = real.cuMemMap(pointer, bytes, offset, handle, flags);
-    if (const auto object = multicasts.find(handle);
-        result == CUDA_SUCCESS && object != multicasts.end()) {
-        ++object->second.mappings;
-        or_lose_track([&] { multicast_by_address[pointer] = handle; });
-        return result;
+    if (result != CUDA_SUCCESS) return result;
+    if (Multicast* object = multicasts.find(handle)) {
+        ++object->mappings;
+        multicast_by_address.put(pointer, handle);
+    } else if (Physical* physical = held_by(handle)) {
+        ++physical->mappings;
+        by_address.put(pointer, {bytes, physical});
     }
-    const auto known = by_handle.find(handle);
-    if (result != CUDA_SUCCESS || known == by_handle.end()) return result;
-    ++known->second->mappings;
-    or_lose_track([&] { by_address[pointer] = {bytes, known->second}; });
     return result;
 }
 
@@ -184,13 +193,13 @@ CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes) {
     if (result != CUDA_SUCCESS) return result;
     unmap_multicasts(pointer, bytes);
     // A range may hold several whole mappings.
-    for (auto mapping = by_address.lower_bound(pointer);
-         mapping != by_address.end() && mapping->first < pointer + bytes;) {
-        Physical* physical = mapping->second.of;
-        --physical->mappings;
-        mapping = by_address.erase(mapping);
-        drop_unused(physical);
+    auto* const first = by_address.from(pointer);
+    auto* const last = by_address.from(pointer + bytes);
+    for (const auto* mapping = first; mapping != last; ++mapping) {
+        --mapping->value.of->mappings;
+        drop_unused(mapping->value.of);
     }
+    by_address.erase(first, last);
     return result;
 }
 
@@ -211,7 +220,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle* handle,
     if (real.cuMulticastCreate == nullptr) return missing();
     const Locked locked(lock);
     const CUresult result = real.cuMulticastCreate(handle, prop);
-    if (result == CUDA_SUCCESS && handle != nullptr) or_lose_track([&] { multicasts[*handle]; });
+    if (result == CUDA_SUCCESS && handle != nullptr) multicasts.put(*handle, {});
     return result;
 }
 
@@ -267,13 +276,10 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device,
     if (real.cuMulticastUnbind == nullptr) return missing();
     const Locked locked(lock);
     const CUresult result = real.cuMulticastUnbind(handle, device, offset, bytes);
-    const auto object = multicasts.find(handle);
-    if (result != CUDA_SUCCESS || object == multicasts.end()) return result;
-    std::erase_if(object->second.bindings, [&](const Multicast::Binding& binding) {
-        if (binding.gpu != gpu_of(device)) return false;
-        if (binding.offset < offset || binding.offset >= offset + bytes) return false;
-        unbind(binding);
-        return true;
+    if (result != CUDA_SUCCESS) return result;
+    unbind([&](const Binding& binding) {
+        return binding.to == handle && binding.gpu == gpu_of(device) && binding.offset >= offset &&
+               binding.offset < offset + bytes;
     });
     return result;
 }

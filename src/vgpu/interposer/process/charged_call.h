@@ -4,7 +4,6 @@
 // what it gave; whatever fails is undone.
 #pragma once
 
-#include <new>
 #include <utility>
 
 #include "vgpu/interposer/driver/real_driver.h"
@@ -13,16 +12,6 @@
 namespace berth::vgpu::interposer {
 
 inline CUresult missing() { return CUDA_ERROR_NOT_SUPPORTED; }
-
-// No exception leaves a hook. Without host memory for its books a thing stays charged: what is
-// charged is never less than what is held.
-template <class Work>
-void or_lose_track(Work work) {
-    try {
-        work();
-    } catch (const std::bad_alloc&) {
-    }
-}
 
 // `call` asks the driver, `handle` reads what it gave, `undo` gives that back.
 template <class Call, class Handle, class Undo>

@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
-#include <new>
 #include <utility>
 
 #include "vgpu/interposer/complain.h"
 #include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/sorted.h"
 
 namespace berth::vgpu::interposer {
 namespace {
@@ -27,7 +26,7 @@ struct Pool {
 };
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-std::map<CUmemoryPool, Pool> pools;
+Sorted<CUmemoryPool, Pool> pools;
 std::atomic<bool> have_freed{false};  // some of them
 std::atomic<bool> graphs_allocate{false};
 std::uint64_t graph_charged[ledger::kGpusMax];
@@ -86,7 +85,10 @@ CUresult pool_call(CUdeviceptr* pointer, std::uint64_t bytes, CUmemoryPool handl
     const Here where = here();
     if (where.gpu == kNotGiven && !take(where.gpu, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
     const Locked locked(lock);
-    Pool& pool = pools.try_emplace(handle, Pool{where.gpu, 0, false}).first->second;
+    Pool* known = pools.find(handle);
+    if (known == nullptr) known = pools.put(handle, Pool{where.gpu, 0, false, false});
+    if (known == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+    Pool& pool = *known;
     if (!make_room(handle, pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
     const CUresult result = call();
     if (result != CUDA_SUCCESS) {
@@ -105,9 +107,9 @@ CUresult pool_call(CUdeviceptr* pointer, std::uint64_t bytes, CUmemoryPool handl
 // Freed in the order of a stream, it is not free before the program waits.
 void note_freed(const Block& block, bool is_at_once) {
     const Locked locked(lock);
-    const auto known = pools.find(block.pool);
-    if (known == pools.end()) return;
-    Pool& pool = known->second;
+    Pool* const known = pools.find(block.pool);
+    if (known == nullptr) return;
+    Pool& pool = *known;
     if (pool.is_destroyed) {
         const std::uint64_t back = std::min(pool.charged, block.bytes);
         give(pool.gpu, back);
@@ -172,11 +174,7 @@ CUresult allocate_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool po
     }
     const CUmemoryPool from = pool == nullptr ? current_pool() : pool;
     if (from == nullptr) return call();
-    try {
-        return pool_call(pointer, bytes, from, call, free);
-    } catch (const std::bad_alloc&) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    return pool_call(pointer, bytes, from, call, free);
 }
 
 template <class Call>
@@ -266,17 +264,17 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     const RealDriver& real = load_real_driver();
     if (real.cuMemPoolDestroy == nullptr) return missing();
     const Locked locked(lock);
-    const auto known = pools.find(handle);
-    if (known == pools.end()) return real.cuMemPoolDestroy(handle);
+    Pool* const known = pools.find(handle);
+    if (known == nullptr) return real.cuMemPoolDestroy(handle);
     const std::uint64_t used = attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
     const CUresult result = real.cuMemPoolDestroy(handle);
     if (result != CUDA_SUCCESS) return result;
-    Pool& pool = known->second;
+    Pool& pool = *known;
     const std::uint64_t idle = pool.charged - std::min(used, pool.charged);
     give(pool.gpu, idle);
     pool.charged -= idle;
     pool.is_destroyed = true;
-    if (pool.charged == 0) pools.erase(known);
+    if (pool.charged == 0) pools.erase(handle);
     return result;
 }
 

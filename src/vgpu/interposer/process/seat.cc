@@ -4,11 +4,12 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <memory>
 #include <new>
 
 #include "vgpu/interposer/complain.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int kJoinMs = 5000;
 constexpr long kRetryMs = 20;
+constexpr const char* kNoMemory = "no host memory left";
 
 const char* without_kind(const char* uuid) {
     const char* dash = ::strchr(uuid, '-');
@@ -27,7 +29,7 @@ const char* without_kind(const char* uuid) {
 
 struct Watch {
     const Seat* seat = nullptr;
-    std::string socket;
+    char* socket = nullptr;  // a copy: the program may change its environment
     SeatChanges changes;
 };
 
@@ -38,12 +40,14 @@ void wait_for_end(int socket) {
 }
 
 Seat* try_for_seat(const Watch& watch) {
-    std::string reason;
-    try {
-        return take_seat(watch.socket, kJoinMs, watch.seat, reason);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
+    ledger::Reason reason;
+    return take_seat(watch.socket, kJoinMs, watch.seat, reason);
+}
+
+template <class Thing>
+Thing* made(const Thing& thing) {
+    void* memory = ::malloc(sizeof(Thing));
+    return memory == nullptr ? nullptr : new (memory) Thing(thing);
 }
 
 void* keep_watch(void* argument) {
@@ -73,36 +77,35 @@ int Seat::find(const char* uuid) const {
     return kNotGiven;
 }
 
-Seat* take_seat(const std::string& socket, int timeout_ms, const Seat* before,
-                std::string& reason) {
-    auto seat = std::make_unique<Seat>();
-    if (!ledger::join(socket, timeout_ms, seat->membership, reason)) return nullptr;
-    seat->gpu_count = seat->membership.terms->gpu_count;
-    for (std::uint32_t gpu = 0; gpu < seat->gpu_count; ++gpu) seat->places[gpu] = gpu;
-    if (before == nullptr) return seat.release();
-    Seat ordered = *seat;
-    ordered.gpu_count = before->gpu_count;
-    for (std::uint32_t gpu = 0; gpu < before->gpu_count; ++gpu) {
+Seat* take_seat(const char* socket, int timeout_ms, const Seat* before, ledger::Reason& reason) {
+    Seat seat;
+    if (!ledger::join(socket, timeout_ms, seat.membership, reason)) return nullptr;
+    seat.gpu_count = seat.membership.terms->gpu_count;
+    for (std::uint32_t gpu = 0; gpu < seat.gpu_count; ++gpu) seat.places[gpu] = gpu;
+    Seat ordered = seat;
+    if (before != nullptr) ordered.gpu_count = before->gpu_count;
+    for (std::uint32_t gpu = 0; before != nullptr && gpu < before->gpu_count; ++gpu) {
         const char* uuid = before->membership.terms->gpus[before->places[gpu]].uuid;
-        const int found = seat->find(uuid);
+        const int found = seat.find(uuid);
         if (found < 0) {
-            reason = std::string("the tenant no longer has GPU ") + uuid;
-            ledger::leave(seat->membership);
+            ::snprintf(reason.text, sizeof reason.text, "the tenant no longer has GPU %s", uuid);
+            ledger::leave(seat.membership);
             return nullptr;
         }
         ordered.places[gpu] = static_cast<std::uint32_t>(found);
     }
-    *seat = ordered;
-    return seat.release();
+    Seat* const kept = made(ordered);
+    if (kept == nullptr) {
+        ::snprintf(reason.text, sizeof reason.text, "%s", kNoMemory);
+        ledger::leave(seat.membership);
+    }
+    return kept;
 }
 
-void watch_seat(const Seat* seat, const std::string& socket, const SeatChanges& changes) {
-    auto watch = std::make_unique<Watch>(Watch{seat, socket, changes});
-    if (start_thread(keep_watch, watch.get())) {
-        watch.release();
-    } else {
-        complain("no thread to notice the end of the arbiter; its limits stay as they are");
-    }
+void watch_seat(const Seat* seat, const char* socket, const SeatChanges& changes) {
+    Watch* const watch = made(Watch{seat, ::strdup(socket), changes});
+    if (watch != nullptr && watch->socket != nullptr && start_thread(keep_watch, watch)) return;
+    complain("no thread to notice the end of the arbiter; its limits stay as they are");
 }
 
 bool start_thread(void* (*body)(void*), void* argument) {

@@ -5,8 +5,6 @@
 // thread may still look at it, and the arbiter's end is rare.
 #pragma once
 
-#include <string>
-
 #include "vgpu/ledger/admission.h"
 
 namespace berth::vgpu::interposer {
@@ -24,15 +22,15 @@ struct Seat {
 };
 
 // A new seat with the GPUs in the order of `before`, or of its own where that is null; nullptr
-// with the reason. May throw std::bad_alloc.
-Seat* take_seat(const std::string& socket, int timeout_ms, const Seat* before, std::string& reason);
+// with the reason.
+Seat* take_seat(const char* socket, int timeout_ms, const Seat* before, ledger::Reason& reason);
 
 struct SeatChanges {
     void (*move_to)(Seat*) = nullptr;
     void (*arbiter_has_gone)() = nullptr;
 };
-// Starts the thread; calls `changes` from it. May throw std::bad_alloc.
-void watch_seat(const Seat* seat, const std::string& socket, const SeatChanges& changes);
+// Starts the thread; calls `changes` from it.
+void watch_seat(const Seat* seat, const char* socket, const SeatChanges& changes);
 
 // A detached thread that takes no signals of the program's. False when there can be none.
 bool start_thread(void* (*body)(void*), void* argument);

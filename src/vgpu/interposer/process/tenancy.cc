@@ -2,12 +2,13 @@
 #include "vgpu/interposer/process/tenancy.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <new>
-#include <string>
+#include <string_view>
 
 #include "vgpu/interposer/complain.h"
 #include "vgpu/interposer/driver/calls.h"
@@ -113,26 +114,27 @@ void name_devices_anew() {
     const char* visible = ::getenv("CUDA_VISIBLE_DEVICES");
     const Seat* here = seat.load();
     if (here == nullptr || started_with == nullptr || visible == nullptr) return;
-    std::string now;
+    char now[ledger::kGpusMax * (ledger::kUuidMax + 1)];
+    char* end = now;
     for (std::uint32_t gpu = 0; gpu < here->gpu_count; ++gpu) {
-        now += gpu == 0 ? "" : ",";
-        now += here->membership.terms->gpus[here->places[gpu]].uuid;
+        end += ::snprintf(end, ledger::kUuidMax + 1, "%s%s", gpu == 0 ? "" : ",",
+                          here->membership.terms->gpus[here->places[gpu]].uuid);
     }
-    const std::string seen(visible);
+    const std::string_view seen(visible);
     const auto count = static_cast<std::uint32_t>(std::count(seen.begin(), seen.end(), ',') + 1);
-    if (now == started_with || count != here->gpu_count) return;
-    ::setenv("CUDA_VISIBLE_DEVICES", now.c_str(), 1);
-    ::setenv("BERTH_VGPU_GPUS", now.c_str(), 1);
+    if (::strcmp(now, started_with) == 0 || count != here->gpu_count) return;
+    ::setenv("CUDA_VISIBLE_DEVICES", now, 1);
+    ::setenv("BERTH_VGPU_GPUS", now, 1);
 }
 
 // Without a tenant to enter there is nothing to do, and that is fine.
 bool enter() {
     const char* socket = ::getenv("BERTH_VGPU_SOCKET");
     if (socket == nullptr || socket[0] == 0 || seat.load() != nullptr) return true;
-    std::string reason;
+    ledger::Reason reason;
     Seat* first = take_seat(socket, kJoinMs, nullptr, reason);
     if (first == nullptr) {
-        complain("this job may not use GPUs without its share: %s", reason.c_str());
+        complain("this job may not use GPUs without its share: %s", reason.text);
         return false;
     }
     static bool is_registered = false;
@@ -155,12 +157,7 @@ bool enter_tenancy() {
         return true;
     }
     ::pthread_mutex_lock(&entering);
-    bool entered = false;
-    try {
-        entered = enter();
-    } catch (const std::bad_alloc&) {
-        complain("no host memory left to join this job's share of its GPUs");
-    }
+    const bool entered = enter();
     ::pthread_mutex_unlock(&entering);
     if (entered) {
         wait_while_off();

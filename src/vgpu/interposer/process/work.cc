@@ -167,15 +167,21 @@ void wait_for_room(Work& work, Gpu gpu) {
          at = room_at(work, ahead, now)) {
         const std::int64_t until = std::min(at, end);
         const timespec time{until / 1'000'000'000, until % 1'000'000'000};
-        ::pthread_cond_clockwait(&work.changed, &work.lock, CLOCK_MONOTONIC, &time);
+        ::pthread_cond_timedwait(&work.changed, &work.lock, &time);
         now = now_ns();
     }
 }
 
 bool start_accounting(Work& work, Gpu gpu) {
-    if (!work.has_thread)
-        work.has_thread =
-            start_thread(keep_account, reinterpret_cast<void*>(static_cast<std::intptr_t>(gpu)));
+    if (work.has_thread) return true;
+    // Nothing waits yet. Its clock is now_ns()'s, said in the way that old C libraries know.
+    pthread_condattr_t manner;
+    ::pthread_condattr_init(&manner);
+    ::pthread_condattr_setclock(&manner, CLOCK_MONOTONIC);
+    ::pthread_cond_init(&work.changed, &manner);
+    ::pthread_condattr_destroy(&manner);
+    work.has_thread =
+        start_thread(keep_account, reinterpret_cast<void*>(static_cast<std::intptr_t>(gpu)));
     return work.has_thread;
 }
 
