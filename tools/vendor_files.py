@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of NVIDIA's files are ours compared with, and where do they lie on this machine?
+"""Which files of others are ours compared with and tried on, and where do they lie on this machine?
 
-tools/fetch-vendor-files puts them in a cache outside the tree, which all clones share. Their
-licence forbids handing them on: they are never part of this project, and a test that needs one
-which is not there is skipped.
+tools/fetch-vendor-files puts them in a cache outside the tree, which all clones share. The
+licence of NVIDIA's forbids handing them on: none is ever part of this project, and a test that
+needs one which is not there is skipped.
 """
 import os
 import pathlib
@@ -16,6 +16,8 @@ FOLDER = CACHE / "berth" / "vendor"
 TOOLKITS = ["12.9", "13.5"]
 # Releases of the driver: libcuda.so.1, libnvidia-ml.so.1 and nvidia-smi.
 DRIVERS = ["535.261.03", "550.163.01"]
+# Debian 11's C library: its loader, libc.so.6, libdl.so.2 and libpthread.so.0.
+OLD_C_LIBRARY = "2.31"
 
 
 def toolkit_folder(release):
@@ -24,6 +26,10 @@ def toolkit_folder(release):
 
 def driver_folder(release):
     return FOLDER / f"driver-{release}"
+
+
+def old_c_library():
+    return FOLDER / f"glibc-{OLD_C_LIBRARY}"
 
 
 def toolkits():

@@ -22,8 +22,7 @@ struct Stand {
 constexpr Stand kStands[] = {{"libcuda.so", "libberth-cuda.so"},
                              {"libnvidia-ml.so", "libberth-nvml.so"}};
 
-char folder[4096];  // with a slash at the end; empty: not known
-char answer[4096 + 64];
+char answer[4096];
 
 const char* file_of(const char* path) {
     const char* slash = ::strrchr(path, '/');
@@ -49,13 +48,14 @@ bool is_ours(const uintptr_t* cookie) {
     return false;
 }
 
-void find_folder() {
+// Where it lies beside this library; nullptr where that is not known. Not before the loader's first
+// search: until then an old one cannot be asked.
+char* path_beside(const char* ours) {
     Dl_info self{};
-    if (::dladdr(reinterpret_cast<void*>(&find_folder), &self) == 0) return;
-    const std::size_t size = static_cast<std::size_t>(file_of(self.dli_fname) - self.dli_fname);
-    if (size >= sizeof folder) return;
-    ::memcpy(folder, self.dli_fname, size);
-    folder[size] = 0;
+    if (::dladdr(reinterpret_cast<void*>(&path_beside), &self) == 0) return nullptr;
+    const int folder = static_cast<int>(file_of(self.dli_fname) - self.dli_fname);
+    const int size = ::snprintf(answer, sizeof answer, "%.*s%s", folder, self.dli_fname, ours);
+    return static_cast<std::size_t>(size) < sizeof answer ? answer : nullptr;
 }
 
 }  // namespace
@@ -63,18 +63,17 @@ void find_folder() {
 extern "C" {
 #pragma GCC visibility push(default)
 
-unsigned int la_version(unsigned int) {
+unsigned int la_version(unsigned int loaders) {
     // Who is no tenant has nothing in front of its driver.
     if (::getenv("BERTH_VGPU_SOCKET") == nullptr) return 0;
-    find_folder();
-    return LAV_CURRENT;
+    // An older loader takes no later version than its own. What is used here is in all of them.
+    return loaders < LAV_CURRENT ? loaders : LAV_CURRENT;
 }
 
 char* la_objsearch(const char* name, uintptr_t* cookie, unsigned int) {
-    const char* ours = folder[0] == 0 || is_ours(cookie) ? nullptr : stand_in_for(name);
-    if (ours == nullptr) return const_cast<char*>(name);
-    ::snprintf(answer, sizeof answer, "%s%s", folder, ours);
-    return answer;
+    const char* ours = is_ours(cookie) ? nullptr : stand_in_for(name);
+    char* const path = ours == nullptr ? nullptr : path_beside(ours);
+    return path == nullptr ? const_cast<char*>(name) : path;
 }
 
 #pragma GCC visibility pop

@@ -3,7 +3,7 @@
 # How does a module become a library that stands before another? berth_preload_library(MODULE OUT
 # SONAME WORD NAMES): once it is preloaded, the loader finds lib/libOUT.so under SONAME. It exports
 # every one of NAMES as a jump to the library behind it; MODULE's own functions replace those of the
-# same name. It needs nothing but the C library.
+# same name. It needs nothing but an old C library (cmake/old_c_library.cmake).
 
 function(berth_preload_library module out soname word names)
     if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
@@ -22,8 +22,9 @@ function(berth_preload_library module out soname word names)
     set_source_files_properties("${trampolines}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     target_sources(${target} PRIVATE "${trampolines}")
     target_compile_options(${target} PRIVATE -fvisibility=hidden)
-    set_target_properties(${target} berth_vgpu_behind berth_vgpu_ledger berth_runtime PROPERTIES
-        POSITION_INDEPENDENT_CODE ON)
+    foreach(part IN ITEMS ${target} berth_vgpu_behind berth_vgpu_iterations berth_vgpu_ledger)
+        berth_needs_no_runtime(${part})
+    endforeach()
 
     file(CONFIGURE OUTPUT empty.cc CONTENT "// All of it is in the archive.\n")
     add_library(${out} SHARED "${CMAKE_CURRENT_BINARY_DIR}/empty.cc")
@@ -31,6 +32,6 @@ function(berth_preload_library module out soname word names)
     set_target_properties(${out} PROPERTIES NO_SONAME ON
         LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
     target_link_options(${out} PRIVATE "-Wl,-soname,${soname}"
-        "-Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exported.map"
-        -static-libstdc++ -static-libgcc)
+        "-Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exported.map")
+    berth_link_with_old_c_library(${out} "${berth_source_root}/vgpu/behind/c_library.txt")
 endfunction()
