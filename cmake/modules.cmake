@@ -13,6 +13,7 @@ set(berth_modules
     1  runtime                       effects
     1  vgpu/abi                      effects
     1  vgpu/behind                   effects
+    1  vgpu/loading                  effects
     2  vgpu/ledger                   effects
     1  vgpu/windows                  pure
     1  vgpu/iterations               pure

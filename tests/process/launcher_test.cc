@@ -54,6 +54,23 @@ TEST_CASE("a command that cannot be run ends with 127 or 126 and its reason") {
     CHECK(world.run(order_of(attempt(5), {})).exit_code == 126);
 }
 
+#ifdef BERTH_FOREIGN_PROGRAM
+TEST_CASE("a program that would run without its share of a GPU is refused with a sentence") {
+    ScratchDirectory scratch;
+    World world(scratch.path());
+    ports::LaunchOrder order = order_of(attempt(1), {BERTH_FOREIGN_PROGRAM});
+    CHECK(world.run(order).detail.find("share") == std::string::npos);  // on a whole GPU
+    order.attempt = attempt(2);
+    order.tasks.front().environment = {"BERTH_VGPU_SOCKET=/nowhere"};
+    const AttemptExit refused = world.run(order);
+    CHECK(refused.exit_code == 126);
+    CHECK(refused.detail.find("is a 32-bit program and would run without this job's share") !=
+          std::string::npos);
+    CHECK(world.log(attempt(2)) == "berth: " + refused.detail + "\n");
+    CHECK_FALSE(world.running.contains(attempt(2)));
+}
+#endif
+
 TEST_CASE("a command of any length that cannot be run ends with its reason, which is bounded") {
     ScratchDirectory scratch;
     World world(scratch.path());

@@ -23,6 +23,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/loading/program.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,6 +134,12 @@ void stand_in(const Stand& stand) {
 int main(int count, char** words) {
     const Wish wish = read_arguments(count, words);
     const fs::path lib = fs::canonical("/proc/self/exe").parent_path().parent_path() / "lib";
+    std::error_code gone;
+    const std::string workdir = fs::current_path(gone).string();
+    const char* path = ::getenv("PATH");
+    const std::string unfit = berth::vgpu::loading::why_not_loadable(
+        {wish.command.front(), path == nullptr ? "" : path, workdir});
+    if (!unfit.empty()) fail(unfit);
     const std::string cuda = file_of(wish.cuda, "libcuda.so.1");
     const std::string nvml = file_of(wish.nvml, "libnvidia-ml.so.1");
     if (cuda.empty()) fail("no libcuda.so.1 is to be found; say where with --cuda");

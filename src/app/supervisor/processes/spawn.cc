@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -12,9 +13,11 @@
 
 #include <optional>
 
+#include "app/supervisor/processes/environment.h"
 #include "supervision/descriptor.h"
 #include "supervision/shortage.h"
 #include "supervision/status_file.h"
+#include "vgpu/loading/program.h"
 
 namespace berth::supervisor {
 namespace {
@@ -148,10 +151,20 @@ Spawned failed_to(const SpawnPlan& plan, Stage stage, int error) {
             supervision::is_shortage(error)};
 }
 
+// Empty when it keeps to its share, or has whole GPUs.
+std::string why_without_share(const SpawnPlan& plan) {
+    if (value_of(*plan.environment, "BERTH_VGPU_SOCKET").empty()) return {};
+    const char* path = ::getenv("PATH");
+    return vgpu::loading::why_not_loadable(
+        {plan.command->front(), path == nullptr ? "" : path,
+         plan.workdir.empty() ? "/" : std::string_view(plan.workdir)});
+}
+
 }  // namespace
 
 Spawned spawn(const SpawnPlan& plan) {
     if (plan.command->empty()) return {-1, 126, "there is no command to run", false};
+    if (const std::string why = why_without_share(plan); !why.empty()) return {-1, 126, why, false};
     const Prepared prepared{&plan, pointers_to(*plan.command), pointers_to(*plan.environment),
                             ::getpid()};
     int ends[2];

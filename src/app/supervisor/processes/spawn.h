@@ -31,7 +31,8 @@ struct Spawned {
 };
 
 // The process leads a group of its own, or a session when it has a terminal; it dies with the
-// supervisor. The command is searched in the PATH of the calling process.
+// supervisor. The command is searched in the PATH of the calling process. One with a share of a GPU
+// that it would not keep to is not started.
 Spawned spawn(const SpawnPlan& plan);
 
 }  // namespace berth::supervisor
