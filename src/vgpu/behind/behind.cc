@@ -18,10 +18,12 @@ namespace {
 // Where the loader's own list does not lead: Debian's multiarch folder, others' lib64, container
 // runtimes, WSL.
 constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu",
+                                    "/usr/lib/aarch64-linux-gnu",
                                     "/usr/lib64",
                                     "/usr/lib",
                                     "/usr/local/nvidia/lib64",
                                     "/run/nvidia/driver/usr/lib/x86_64-linux-gnu",
+                                    "/run/nvidia/driver/usr/lib/aarch64-linux-gnu",
                                     "/run/opengl-driver/lib",
                                     "/usr/lib/wsl/lib"};
 

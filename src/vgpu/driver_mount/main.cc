@@ -30,10 +30,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPlaces[] = {"/usr/lib/x86_64-linux-gnu/",
+                                   "/usr/lib/aarch64-linux-gnu/",
                                    "/usr/lib64/",
                                    "/usr/lib/",
                                    "/usr/local/nvidia/lib64/",
                                    "/run/nvidia/driver/usr/lib/x86_64-linux-gnu/",
+                                   "/run/nvidia/driver/usr/lib/aarch64-linux-gnu/",
                                    "/run/opengl-driver/lib/",
                                    "/usr/lib/wsl/lib/"};
 

@@ -6,8 +6,8 @@
 # same name. It needs nothing but an old C library (cmake/old_c_library.cmake).
 
 function(berth_preload_library module out soname word names)
-    if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-        message(STATUS "skipped: ${out}, whose trampolines are for x86_64")
+    if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$")
+        message(STATUS "skipped: ${out}, whose trampolines are for x86_64 and aarch64")
         return()
     endif()
     set(generate "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/generate_trampolines")

@@ -23,8 +23,8 @@ int init() {
 
 }  // namespace
 
-// What the loader jumps to, with a stack that is not aligned as for a function.
-extern "C" __attribute__((force_align_arg_pointer, noreturn)) void begin() {
+// What the loader jumps to, and no function calls: on x86_64 it has to align the stack.
+extern "C" [[noreturn]] void begin() {
     ::syscall(SYS_exit_group, init());
     __builtin_unreachable();
 }

@@ -148,12 +148,14 @@ TEST_CASE("a process led to this library instead of the driver gets an error and
     CHECK(said.find("a library that does not work") != std::string::npos);
 }
 
+#ifdef BERTH_FOREIGN_PROGRAM
 TEST_CASE("a mount refuses a program that would open another driver") {
     const Mount mount;
     CHECK(run(mount.command() + BERTH_FOREIGN_PROGRAM)
               .find("is a 32-bit program and would run without this job's share") !=
           std::string::npos);
 }
+#endif
 
 TEST_CASE("what cannot be mounted is said") {
     const std::string program = BERTH_DRIVER_MOUNT;

@@ -20,9 +20,25 @@ berth_thunks:
 .set berth_thunk, 0
 .rept 2048
 .p2align 5
+)"
+#if defined(__aarch64__)
+    R"(
+    adrp x16, berth_driver_called
+    ldr x16, [x16, #:lo12:berth_driver_called]
+    mov w17, #1
+    str w17, [x16]
+    adrp x16, berth_thunk_targets+8*berth_thunk
+    ldr x16, [x16, #:lo12:berth_thunk_targets+8*berth_thunk]
+    br x16
+)"
+#else
+    R"(
     movq berth_driver_called(%rip), %r11
     movl $1, (%r11)
     jmpq *berth_thunk_targets+8*berth_thunk(%rip)
+)"
+#endif
+    R"(
 .set berth_thunk, berth_thunk+1
 .endr
 )");
