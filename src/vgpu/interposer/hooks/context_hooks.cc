@@ -72,21 +72,29 @@ CUresult destroy(CUcontext context, Call call) {
     return result;
 }
 
-// Whatever keeps the primary context of the device; the first pays for it. The caller has the lock.
-template <class Call>
-CUresult retain(CUdevice device, Call call) {
+bool is_retained(const Primary& primary) {
+    const Locked locked(lock);
+    return primary.retained > 0;
+}
+
+// Whatever keeps the primary context of the device; the first pays for it, and nothing is locked
+// while it waits for that. `note` writes down what `call` gave.
+template <class Call, class Note>
+CUresult retain(CUdevice device, Call call, Note note) {
     Primary& primary = primary_of(device);
     const Cost cost = cost_on(device);
-    if (primary.retained == 0 && !take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const bool has_paid = !is_retained(primary);
+    if (has_paid && !take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const Locked locked(lock);
     const CUresult result = call();
-    if (primary.retained == 0) {
-        if (result != CUDA_SUCCESS) {
-            give(cost.gpu, cost.bytes);
-            return result;
-        }
-        primary = {nullptr, 0, cost};
-    }
-    if (result == CUDA_SUCCESS) ++primary.retained;
+    // Meanwhile another thread may have been the first, or let go of it.
+    const bool is_first = result == CUDA_SUCCESS && primary.retained == 0;
+    if (has_paid && !is_first) give(cost.gpu, cost.bytes);
+    if (!has_paid && is_first) take_regardless(cost.gpu, cost.bytes);
+    if (result != CUDA_SUCCESS) return result;
+    if (is_first) primary = {nullptr, 0, cost};
+    ++primary.retained;
+    note(primary);
     return result;
 }
 
@@ -133,11 +141,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
     const RealDriver& real = load_real_driver();
     if (real.cuDevicePrimaryCtxRetain == nullptr) return missing();
     if (!is_tenant() || context == nullptr) return real.cuDevicePrimaryCtxRetain(context, device);
-    const Locked locked(lock);
-    const CUresult result =
-        retain(device, [&] { return real.cuDevicePrimaryCtxRetain(context, device); });
-    if (result == CUDA_SUCCESS) primary_of(device).context = *context;
-    return result;
+    return retain(
+        device, [&] { return real.cuDevicePrimaryCtxRetain(context, device); },
+        [&](Primary& primary) { primary.context = *context; });
 }
 
 // It keeps the primary context; its memory is counted as that context's.
@@ -147,10 +153,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc desc, CUdevice de
     if (real.cuGreenCtxCreate == nullptr) return missing();
     const auto call = [&] { return real.cuGreenCtxCreate(green, desc, device, flags); };
     if (!is_tenant() || green == nullptr) return call();
-    const Locked locked(lock);
-    const CUresult result = retain(device, call);
-    if (result == CUDA_SUCCESS) green_contexts.put(*green, device);
-    return result;
+    return retain(device, call, [&](Primary&) { green_contexts.put(*green, device); });
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx green) {

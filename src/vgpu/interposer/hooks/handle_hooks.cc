@@ -125,6 +125,7 @@ CUresult create(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     // The device is that of the request, never that of the current context: there may be none.
     const Gpu gpu = gpu_of(static_cast<CUdevice>(prop->location.id));
     if (!take(gpu, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const Locked locked(lock);
     const CUresult result = real.cuMemCreate(handle, bytes, prop, flags);
     if (result != CUDA_SUCCESS) {
         give(gpu, bytes);
@@ -144,7 +145,6 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     if (!is_tenant() || handle == nullptr || prop == nullptr ||
         prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return real.cuMemCreate(handle, bytes, prop, flags);
-    const Locked locked(lock);
     return create(handle, bytes, prop, flags);
 }
 

@@ -74,6 +74,19 @@ void remove_at(Shard& shard, std::size_t gap) {
     --shard.count;
 }
 
+// Counts a piece whose page is there, or is `taken` for it; what is not needed of that goes back.
+bool add_small(Gpu gpu, std::uint64_t piece, std::uint64_t taken) {
+    Small& pieces = small[gpu];
+    const Locked locked(pieces.lock);
+    const std::uint64_t after = pieces.bytes + piece;
+    const std::uint64_t more = whole_pages(after) - whole_pages(pieces.bytes);
+    if (more > taken) return false;
+    pieces.bytes = after;
+    give(gpu, taken - more);
+    return true;
+}
+static_assert(kSmallMax <= kPageBytes);  // so a piece needs no more than one more page
+
 void give_charge(const Block& block) {
     if (block.pool == nullptr) give_block(block.gpu, block.bytes);
 }
@@ -131,13 +144,10 @@ bool take_block(Gpu gpu, std::uint64_t bytes) {
     if (gpu == kUnlimited || bytes == 0) return true;
     if (gpu == kNotGiven || bytes > kAbsurd) return take(gpu, bytes);  // never
     if (bytes > kSmallMax) return take(gpu, whole_pages(bytes));
-    Small& pieces = small[gpu];
-    const Locked locked(pieces.lock);
-    const std::uint64_t after = pieces.bytes + (bytes + kSmallUnit - 1) / kSmallUnit * kSmallUnit;
-    const std::uint64_t more = whole_pages(after) - whole_pages(pieces.bytes);
-    if (more > 0 && !take(gpu, more)) return false;
-    pieces.bytes = after;
-    return true;
+    const std::uint64_t piece = (bytes + kSmallUnit - 1) / kSmallUnit * kSmallUnit;
+    if (add_small(gpu, piece, 0)) return true;
+    // Nothing is locked while it waits: a piece that another thread frees may be the room.
+    return take(gpu, kPageBytes) && add_small(gpu, piece, kPageBytes);
 }
 
 void give_block(Gpu gpu, std::uint64_t bytes) {

@@ -37,37 +37,47 @@ std::uint64_t attribute(CUmemoryPool pool, CUmemPool_attribute which) {
     return real.cuMemPoolGetAttribute(pool, which, &value) == CUDA_SUCCESS ? value : 0;
 }
 
+std::uint64_t reserved_by(CUmemoryPool pool) {
+    return attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+}
+
 // Makes the charge what the pool reserves. False when it grew past the limit; then it is charged
 // as before.
-bool settle(CUmemoryPool handle, Pool& pool) {
-    const std::uint64_t reserved = attribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-    if (reserved > pool.charged && !take(pool.gpu, reserved - pool.charged)) return false;
+bool settle(CUmemoryPool handle, Pool& pool, Refused refused = Refused::Unsaid) {
+    const std::uint64_t reserved = reserved_by(handle);
+    if (reserved > pool.charged && !take_at_once(pool.gpu, reserved - pool.charged, refused))
+        return false;
     if (reserved < pool.charged) give(pool.gpu, pool.charged - reserved);
     pool.charged = reserved;
     return true;
 }
 
-bool grow(Pool& pool, std::uint64_t bytes) {
-    if (!take(pool.gpu, bytes)) return false;
-    pool.charged += bytes;
-    return true;
+// What is not used of that. It may be there in pieces: the driver knows.
+std::uint64_t idle_of(CUmemoryPool handle, std::uint64_t reserved) {
+    return reserved - std::min(attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), reserved);
 }
 
-// Charges ahead what the pool may grow by for `bytes`; trims it first if that does not fit.
-bool make_room(CUmemoryPool handle, Pool& pool, std::uint64_t bytes) {
-    const std::uint64_t used = attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
-    const std::uint64_t reserved = attribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-    if (reserved == pool.charged && reserved - std::min(used, reserved) >= bytes) return true;
-    if (!settle(handle, pool)) return false;
-    const std::uint64_t growth = (bytes + kGrowth - 1) / kGrowth * kGrowth;
-    if (grow(pool, growth)) return true;
-    load_real_driver().cuMemPoolTrimTo(handle, 0);
-    if (!settle(handle, pool)) return false;
-    if (grow(pool, growth)) return true;
-    // What is there may still do, in one piece or not: the driver knows.
-    return attribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) -
-               attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT) >=
-           bytes;
+// What has to be charged before the pool may hand out `bytes`: what it grew by unseen, and may grow
+// by for them.
+std::uint64_t missing_for(CUmemoryPool handle, Pool& pool, std::uint64_t bytes) {
+    const std::uint64_t reserved = reserved_by(handle);
+    if (reserved < pool.charged) give(pool.gpu, std::exchange(pool.charged, reserved) - reserved);
+    const std::uint64_t growth =
+        idle_of(handle, reserved) >= bytes ? 0 : (bytes + kGrowth - 1) / kGrowth * kGrowth;
+    return reserved - pool.charged + growth;
+}
+
+// Charges what is missing with what there is now; trims the pool first if that does not fit.
+bool make_room_at_once(CUmemoryPool handle, Pool& pool, std::uint64_t bytes) {
+    for (const bool is_last : {false, true}) {
+        const std::uint64_t missing = missing_for(handle, pool, bytes);
+        if (take_at_once(pool.gpu, missing, Refused::Unsaid)) {
+            pool.charged += missing;
+            return true;
+        }
+        if (!is_last) load_real_driver().cuMemPoolTrimTo(handle, 0);
+    }
+    return false;
 }
 
 bool is_capturing(CUstream stream) {
@@ -78,30 +88,58 @@ bool is_capturing(CUstream stream) {
             status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-// `call` allocates, `undo` frees again in the order of the same stream.
+// One allocation out of a pool.
+struct Request {
+    CUmemoryPool pool = nullptr;
+    CUdeviceptr* pointer = nullptr;
+    std::uint64_t bytes = 0;
+    CUcontext context = nullptr;
+};
+
+// Out of a pool that has been charged for it. `call` allocates, `undo` frees again in the order of
+// the same stream.
 template <class Call, class Undo>
-CUresult pool_call(CUdeviceptr* pointer, std::uint64_t bytes, CUmemoryPool handle, Call call,
-                   Undo undo) {
-    const Here where = here();
-    if (where.gpu == kNotGiven && !take(where.gpu, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
-    const Locked locked(lock);
-    Pool* known = pools.find(handle);
-    if (known == nullptr) known = pools.put(handle, Pool{where.gpu, 0, false, false});
-    if (known == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    Pool& pool = *known;
-    if (!make_room(handle, pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+CUresult allocate(const Request& request, Pool& pool, Call call, Undo undo) {
     const CUresult result = call();
     if (result != CUDA_SUCCESS) {
-        settle(handle, pool);
+        settle(request.pool, pool);
         return result;
     }
-    const bool fits = settle(handle, pool);
-    if (fits && remember({*pointer, where.context, bytes, handle, pool.gpu, Kind::memory}))
+    const bool fits = settle(request.pool, pool, Refused::Said);
+    if (fits && remember({*request.pointer, request.context, request.bytes, request.pool, pool.gpu,
+                          Kind::memory}))
         return result;
     undo();
-    load_real_driver().cuMemPoolTrimTo(handle, 0);
-    settle(handle, pool);
+    load_real_driver().cuMemPoolTrimTo(request.pool, 0);
+    settle(request.pool, pool);
     return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+// Nothing is locked while it waits: what another thread gives back to a pool may be the room.
+template <class Call, class Undo>
+CUresult pool_call(const Request& request, Gpu gpu, Call call, Undo undo) {
+    std::uint64_t missing = 0;
+    {
+        const Locked locked(lock);
+        Pool* pool = pools.find(request.pool);
+        if (pool == nullptr) pool = pools.put(request.pool, Pool{gpu, 0, false, false});
+        if (pool == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+        gpu = pool->gpu;
+        if (make_room_at_once(request.pool, *pool, request.bytes))
+            return allocate(request, *pool, call, undo);
+        missing = missing_for(request.pool, *pool, request.bytes);
+    }
+    const bool is_taken = take(gpu, missing);
+    const Locked locked(lock);
+    Pool* const pool = pools.find(request.pool);
+    const bool may_fit =
+        is_taken || idle_of(request.pool, reserved_by(request.pool)) >= request.bytes;
+    if (pool == nullptr || pool->is_destroyed || !may_fit) {
+        if (is_taken) give(gpu, missing);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (is_taken) pool->charged += missing;
+    return allocate(request, *pool, call, undo);
 }
 
 // Freed in the order of a stream, it is not free before the program waits.
@@ -157,7 +195,7 @@ void settle_graph_memory(Gpu gpu) {
                                           &reserved) != CUDA_SUCCESS)
         return;
     std::uint64_t& charged = graph_charged[gpu];
-    if (reserved > charged && !take(gpu, reserved - charged))
+    if (reserved > charged && !take_at_once(gpu, reserved - charged, Refused::Said))
         take_regardless(gpu, reserved - charged);
     if (reserved < charged) give(gpu, charged - reserved);
     charged = reserved;
@@ -174,7 +212,8 @@ CUresult allocate_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool po
     }
     const CUmemoryPool from = pool == nullptr ? current_pool() : pool;
     if (from == nullptr) return call();
-    return pool_call(pointer, bytes, from, call, free);
+    const Here where = here();
+    return pool_call({from, pointer, bytes, where.context}, where.gpu, call, free);
 }
 
 template <class Call>

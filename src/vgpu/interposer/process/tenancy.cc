@@ -232,6 +232,13 @@ bool wait_for_room(Gpu gpu, std::uint64_t bytes, Attempt& attempt) {
     return true;
 }
 
+Refusal asked(Gpu gpu, std::uint64_t bytes) {
+    Refusal refusal;
+    refusal.asked = bytes;
+    refusal.is_given = gpu != kNotGiven;
+    return refusal;
+}
+
 // Charges, or says why not.
 bool try_to_take(Gpu gpu, std::uint64_t bytes, Attempt& attempt, Refusal& refusal) {
     const Staying staying;
@@ -253,11 +260,18 @@ bool try_to_take(Gpu gpu, std::uint64_t bytes, Attempt& attempt, Refusal& refusa
 
 }  // namespace
 
+bool take_at_once(Gpu gpu, std::uint64_t bytes, Refused refused) {
+    if (gpu == kUnlimited || bytes == 0) return true;
+    Refusal refusal = asked(gpu, bytes);
+    Attempt attempt;
+    if (refusal.is_given && try_to_take(gpu, bytes, attempt, refusal)) return true;
+    if (refused == Refused::Said) complain_of_limit(refusal);
+    return false;
+}
+
 bool take(Gpu gpu, std::uint64_t bytes) {
     if (gpu == kUnlimited) return true;
-    Refusal refusal;
-    refusal.asked = bytes;
-    refusal.is_given = gpu != kNotGiven;
+    Refusal refusal = asked(gpu, bytes);
     Attempt attempt;
     while (refusal.is_given) {
         if (try_to_take(gpu, bytes, attempt, refusal)) return true;

@@ -35,8 +35,12 @@ Gpu gpu_of(CUdevice device);
 // Of its terms: 0 where this process belongs to no tenant.
 int gpu_count();
 
-// Charges bytes to this process; on false why is on stderr. An unlimited GPU takes all.
+// Charges bytes to this process; on false why is on stderr. An unlimited GPU takes all. May wait
+// for minutes, for others to make room: the caller holds no lock.
 [[nodiscard]] bool take(Gpu gpu, std::uint64_t bytes);
+// Likewise, with what there is now.
+enum class Refused { Said, Unsaid };
+[[nodiscard]] bool take_at_once(Gpu gpu, std::uint64_t bytes, Refused refused);
 void take_regardless(Gpu gpu, std::uint64_t bytes);
 void give(Gpu gpu, std::uint64_t bytes);
 
