@@ -127,6 +127,7 @@ struct CUmemLocation {
 enum CUmemAllocationType : unsigned int {
     CU_MEM_ALLOCATION_TYPE_INVALID = 0,
     CU_MEM_ALLOCATION_TYPE_PINNED = 1,
+    CU_MEM_ALLOCATION_TYPE_MANAGED = 2,
 };
 
 enum CUmemAllocationHandleType : unsigned int {

@@ -24,7 +24,6 @@ EXCEPTIONS = {
     "moves what is there": (
         r"cuMem(cpy|set|Prefetch|Discard|BatchDecompress)\w*", r"cuFabricCpy\w*"),
     "addresses, and what lies there already": (r"cuMemAddress\w+", r"cuMemMapArrayAsync\w*"),
-    "a pool takes memory when something is taken from it": (r"cuMemPoolCreate",),
     "a device of an object takes nothing": (r"cuMulticastAddDevice",),
     "of an object that a share has none of": (
         r"cuLogicalEndpoint(AddDevice|Bind|Destroy|Export|IdRe|Unbind)\w*",),
@@ -59,7 +58,7 @@ EXCEPTIONS = {
 
 # Hooks that neither charge nor give back: no test kills a process in them (kill_test.cc).
 CHARGE_NOTHING = (r"cu(Init|GetProcAddress\w*|DeviceTotalMem\w*|MemGetInfo\w*|Launch\w*|"
-                  r"\w+Synchronize\w*|MemcpyDtoH\w*|LogicalEndpoint\w*)$")
+                  r"\w+Synchronize\w*|MemPoolCreate|MemcpyDtoH\w*|LogicalEndpoint\w*)$")
 
 
 def exports():

@@ -6,6 +6,7 @@
 #include "vgpu/interposer/job.h"
 
 using namespace vgpu;
+namespace ledger = berth::vgpu::ledger;
 
 TEST_CASE("a pool is charged what it reserves, not what is handed out of it") {
     const GpuNode node("memory=1G");
@@ -88,6 +89,63 @@ TEST_CASE("a pool of the program's own counts as the device's does, until it is 
         MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
         MUST(CUDA(cuMemPoolDestroy)(pool) == CUDA_SUCCESS);
         MUST(node.charged() == kContext);
+    }));
+}
+
+TEST_CASE("a pool is charged to the GPU that it is on, whatever context is current") {
+    const GpuNode node("memory=1G");
+    node.order("tenant both gpus=" + GpuNode::uuid(0) + ":1G," + GpuNode::uuid(1) +
+               ":128M context=64M");
+    node.be("both");
+    const ledger::Membership both = node.join("both");
+    const auto charged = [&](std::uint32_t gpu) { return ledger::charged(both.place(gpu)); };
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUmemPoolProps props{};
+        props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+        props.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1};
+        CUmemoryPool own = nullptr;
+        CUmemoryPool devices = nullptr;
+        MUST(CUDA(cuMemPoolCreate)(&own, &props) == CUDA_SUCCESS);
+        MUST(CUDA(cuDeviceGetDefaultMemPool)(&devices, 1) == CUDA_SUCCESS);
+        for (const CUmemoryPool pool : {own, devices}) {
+            CUdeviceptr pointer = 0;
+            CUdeviceptr more = 0;
+            MUST(CUDA(cuMemAllocFromPoolAsync)(&pointer, 70 * kMiB, pool, nullptr) == CUDA_SUCCESS);
+            MUST(charged(0) == kContext);
+            MUST(charged(1) >= 70 * kMiB);
+            MUST(CUDA(cuMemAllocFromPoolAsync)(&more, 70 * kMiB, pool, nullptr) ==
+                 CUDA_ERROR_OUT_OF_MEMORY);
+            MUST(CUDA(cuMemFreeAsync)(pointer, nullptr) == CUDA_SUCCESS);
+            MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+            MUST(charged(1) == 0);
+        }
+    }));
+}
+
+TEST_CASE("a pool of the host's or of managed memory is charged to no GPU") {
+    const GpuNode node("memory=128M");
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUmemPoolProps of_host{};
+        of_host.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+        of_host.location = {CU_MEM_LOCATION_TYPE_HOST, 0};
+        CUmemPoolProps managed{};
+        managed.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
+        managed.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+        for (const CUmemPoolProps& props : {of_host, managed}) {
+            CUmemoryPool pool = nullptr;
+            CUdeviceptr pointer = 0;
+            MUST(CUDA(cuMemPoolCreate)(&pool, &props) == CUDA_SUCCESS);
+            MUST(CUDA(cuMemAllocFromPoolAsync)(&pointer, 500 * kMiB, pool, nullptr) ==
+                 CUDA_SUCCESS);
+            MUST(is_charged(node, cuda, 0));
+            MUST(CUDA(cuMemFreeAsync)(pointer, nullptr) == CUDA_SUCCESS);
+            MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+            MUST(CUDA(cuMemPoolTrimTo)(pool, 0) == CUDA_SUCCESS);
+            MUST(CUDA(cuMemPoolDestroy)(pool) == CUDA_SUCCESS);
+            MUST(is_charged(node, cuda, 0));
+        }
     }));
 }
 

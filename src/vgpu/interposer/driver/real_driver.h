@@ -90,6 +90,8 @@ namespace berth::vgpu::interposer {
     X(cuMemAllocFromPoolAsync_ptsz)         \
     X(cuMemFreeAsync)                       \
     X(cuMemFreeAsync_ptsz)                  \
+    X(cuMemPoolCreate)                      \
+    X(cuDeviceGetDefaultMemPool)            \
     X(cuMemPoolDestroy)                     \
     X(cuMemPoolTrimTo)                      \
     X(cuMemPoolGetAttribute)                \

@@ -77,6 +77,7 @@ const Hook hooks[] = {
     BERTH_HOOK(cuMemFreeAsync, cuMemFreeAsync, 11020, false),
     BERTH_HOOK(cuMemFreeAsync_ptsz, cuMemFreeAsync, 11020, true),
     BERTH_HOOK(cuMemPoolTrimTo, cuMemPoolTrimTo, 11020, false),
+    BERTH_HOOK(cuMemPoolCreate, cuMemPoolCreate, 11020, false),
     BERTH_HOOK(cuMemPoolDestroy, cuMemPoolDestroy, 11020, false),
     BERTH_HOOK(cuDeviceGraphMemTrim, cuDeviceGraphMemTrim, 11040, false),
     BERTH_HOOK(cuGraphAddMemAllocNode, cuGraphAddMemAllocNode, 11040, false),

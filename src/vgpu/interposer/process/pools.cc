@@ -44,6 +44,7 @@ std::uint64_t reserved_by(CUmemoryPool pool) {
 // Makes the charge what the pool reserves. False when it grew past the limit; then it is charged
 // as before.
 bool settle(CUmemoryPool handle, Pool& pool, Refused refused = Refused::Unsaid) {
+    if (pool.gpu == kUnlimited) return true;
     const std::uint64_t reserved = reserved_by(handle);
     if (reserved > pool.charged && !take_at_once(pool.gpu, reserved - pool.charged, refused))
         return false;
@@ -88,6 +89,26 @@ bool is_capturing(CUstream stream) {
             status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
+// Of one that the program has not made: a device's own, or one of memory that no GPU has.
+Gpu gpu_of_default(CUmemoryPool handle) {
+    const RealDriver& real = load_real_driver();
+    int count = 0;
+    if (real.cuDeviceGetCount(&count) != CUDA_SUCCESS) return kNotGiven;
+    for (CUdevice device = 0; device < count; ++device) {
+        CUmemoryPool own = nullptr;
+        if (real.cuDeviceGetDefaultMemPool(&own, device) == CUDA_SUCCESS && own == handle)
+            return gpu_of(device);
+    }
+    return kUnlimited;
+}
+
+// nullptr when there is no host memory for it. The caller has the lock.
+Pool* known_pool(CUmemoryPool handle) {
+    Pool* const known = pools.find(handle);
+    return known != nullptr ? known
+                            : pools.put(handle, Pool{gpu_of_default(handle), 0, false, false});
+}
+
 // One allocation out of a pool.
 struct Request {
     CUmemoryPool pool = nullptr;
@@ -117,14 +138,15 @@ CUresult allocate(const Request& request, Pool& pool, Call call, Undo undo) {
 
 // Nothing is locked while it waits: what another thread gives back to a pool may be the room.
 template <class Call, class Undo>
-CUresult pool_call(const Request& request, Gpu gpu, Call call, Undo undo) {
+CUresult pool_call(const Request& request, Call call, Undo undo) {
+    Gpu gpu = kUnlimited;
     std::uint64_t missing = 0;
     {
         const Locked locked(lock);
-        Pool* pool = pools.find(request.pool);
-        if (pool == nullptr) pool = pools.put(request.pool, Pool{gpu, 0, false, false});
+        Pool* const pool = known_pool(request.pool);
         if (pool == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
         gpu = pool->gpu;
+        if (gpu == kUnlimited) return call();
         if (make_room_at_once(request.pool, *pool, request.bytes))
             return allocate(request, *pool, call, undo);
         missing = missing_for(request.pool, *pool, request.bytes);
@@ -212,8 +234,7 @@ CUresult allocate_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool po
     }
     const CUmemoryPool from = pool == nullptr ? current_pool() : pool;
     if (from == nullptr) return call();
-    const Here where = here();
-    return pool_call({from, pointer, bytes, where.context}, where.gpu, call, free);
+    return pool_call({from, pointer, bytes, here().context}, call, free);
 }
 
 template <class Call>
@@ -297,6 +318,21 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t keep_bytes) {
     any.pool = pool;
     settle_pool(any);
     return result;
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* handle, const CUmemPoolProps* props) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemPoolCreate == nullptr) return missing();
+    const CUresult result = real.cuMemPoolCreate(handle, props);
+    if (result != CUDA_SUCCESS || !is_tenant() || handle == nullptr || props == nullptr)
+        return result;
+    const bool is_of_gpu = props->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                           props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED;
+    const Gpu gpu = is_of_gpu ? gpu_of(props->location.id) : kUnlimited;
+    const Locked locked(lock);
+    if (pools.put(*handle, Pool{gpu, 0, false, false}) != nullptr) return result;
+    real.cuMemPoolDestroy(*handle);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {

@@ -2,7 +2,9 @@
 //
 // What do memory pools take of a GPU? What they reserve, not what is handed out of them: a pool
 // keeps what was freed. Each pool is charged for what it reserved when it was last looked at,
-// which is at each allocation, and when the program waits after a free: then a pool gives back.
+// which is at each allocation, and when the program waits after a free: then a pool gives back. It
+// is charged to the GPU that it is on, whatever context is current; one of the host's or of managed
+// memory to none.
 #pragma once
 
 #include "vgpu/interposer/process/blocks.h"

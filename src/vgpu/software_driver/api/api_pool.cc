@@ -57,7 +57,7 @@ CUresult allocate_from(Driver& driver, Context& context, MemoryPool& pool, std::
     allocation.begin = piece.pointer;
     allocation.bytes = bytes;
     allocation.origin = Origin::Pool;
-    allocation.device = pool.device;
+    allocation.device = pool.device < 0 ? context.device : pool.device;
     allocation.context = &context;
     allocation.has_contents = piece.has_contents;
     allocation.block = piece.block;
@@ -129,13 +129,17 @@ BERTH_TWIN(cuMemAllocFromPoolAsync, _ptsz, allocate_from_pool,
 BERTH_TWIN(cuMemFreeAsync, _ptsz, free_async, (CUdeviceptr pointer, CUstream stream), pointer,
            stream)
 
+// Managed memory stays with the host here: no GPU takes it in.
 CUresult cuMemPoolCreate(CUmemoryPool* to, const CUmemPoolProps* props) {
-    if (props == nullptr || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+    if (props == nullptr || props->location.type == CU_MEM_LOCATION_TYPE_INVALID)
         return CUDA_ERROR_INVALID_VALUE;
-    return enter_gpu(to, props->location.id, [&](Driver& driver, Gpu& gpu) {
+    const bool is_on_gpu = props->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    const bool takes_of_gpu = is_on_gpu && props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED;
+    return enter_gpu(to, is_on_gpu ? props->location.id : 0, [&](Driver& driver, Gpu& gpu) {
         if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
         MemoryPool* pool = driver.pools.add(std::make_unique<MemoryPool>(
-            driver.memory, props->location.id, gpu.number, kPoolBlockBytes));
+            driver.memory, is_on_gpu ? props->location.id : kNoDevice,
+            takes_of_gpu ? gpu.number : device::kNobody, kPoolBlockBytes));
         pool->max_bytes = props->maxSize;
         *to = handle_of(pool);
         return CUDA_SUCCESS;
@@ -146,8 +150,8 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     return enter_pool(handle, [&](Driver& driver, MemoryPool& pool) {
         if (pool.is_default) return CUDA_ERROR_INVALID_VALUE;
         // What is still in use lives on, in a pool that has no handle any more.
-        Gpu& gpu = driver.gpus[static_cast<std::size_t>(pool.device)];
-        if (gpu.current_pool == &pool) gpu.current_pool = gpu.default_pool;
+        for (Gpu& gpu : driver.gpus)
+            if (gpu.current_pool == &pool) gpu.current_pool = gpu.default_pool;
         pool.release_threshold = 0;
         pool.arena.trim(0);
         if (pool.arena.used_bytes() == 0) driver.pools.remove(&pool);

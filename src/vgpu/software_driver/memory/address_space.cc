@@ -174,7 +174,9 @@ Arena::Piece Arena::allocate(std::uint64_t bytes) {
     bytes = rounded(bytes, kAlignment);
     for (auto& [begin, chunk] : chunks_)
         if (const Piece piece = cut(begin, chunk, bytes); piece.pointer != 0) return piece;
-    HeldBlock* block = memory_.take_block(device_, gpu_, rounded(bytes, block_bytes_), false);
+    const std::uint64_t wanted = rounded(bytes, block_bytes_);
+    HeldBlock* block = gpu_ == device::kNobody ? memory_.take_host_block(wanted)
+                                               : memory_.take_block(device_, gpu_, wanted, false);
     if (block == nullptr) return {};
     const CUdeviceptr begin = memory_.map(*block, 0, block->bytes, 0);
     if (begin == 0) {

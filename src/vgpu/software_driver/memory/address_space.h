@@ -113,7 +113,8 @@ inline constexpr std::uint64_t kSmallBytes = 1ULL << 20U;
 // Cuts small pieces out of larger blocks, first fit, and gives blocks back that became empty.
 class Arena {
   public:
-    // Blocks of at least `block_bytes`. All but `keep_bytes` of what is empty goes back at trim().
+    // Blocks of at least `block_bytes`, of the host where `gpu` is kNobody. All but `keep_bytes` of
+    // what is empty goes back at trim().
     Arena(AddressSpace& memory, CUdevice device, std::uint32_t gpu, std::uint64_t block_bytes)
         : memory_(memory), device_(device), gpu_(gpu), block_bytes_(block_bytes) {}
     ~Arena();

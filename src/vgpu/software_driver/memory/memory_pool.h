@@ -19,7 +19,7 @@ struct MemoryPool {
     MemoryPool(AddressSpace& memory, CUdevice on, std::uint32_t gpu, std::uint64_t block_bytes)
         : device(on), arena(memory, on, gpu, block_bytes) {}
 
-    CUdevice device = 0;
+    CUdevice device = 0;  // kNoDevice: of the host
     bool is_default = false;
     std::uint64_t max_bytes = 0;  // 0: as much as there is
     std::uint64_t release_threshold = 0;
@@ -33,6 +33,8 @@ struct MemoryPool {
         used_high = std::max(used_high, arena.used_bytes());
     }
 };
+
+inline constexpr CUdevice kNoDevice = -1;
 
 // Pools keep their memory in pieces of this size.
 inline constexpr std::uint64_t kPoolBlockBytes = 32ULL << 20U;
