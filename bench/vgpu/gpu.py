@@ -10,6 +10,7 @@ Builds, runs the driver tests on this machine's driver, and measures each PART (
   step       ... to a training step: of PyTorch where it is installed, and of the driver API alone
   instructions  ... to one of PyTorch on a software GPU: instructions, which no other load disturbs
   sharing    tenants that are half idle, busy, four at once
+  crowd      the share of a tenant of many processes and streams, beside one of a single stream
   priority   what a batch tenant costs the requests of one that goes before it: a thousand beside
              it, and in turn as many while it is on another GPU, or idle where there is none
   memory     what is charged, against what the management library says
@@ -37,10 +38,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "build/release"
 PROGRAM = BUILD / "bench/vgpu/berth-bench-tenant"
+STREAMS = BUILD / "bench/vgpu/berth-bench-streams"
 ARBITER = BUILD / "bin/berth-arbiter"
 SOFTWARE = BUILD / "software_gpu"
 STATE = "/dev/shm/berth-bench-gpu"
-PARTS = ("calls", "step", "instructions", "sharing", "priority", "memory", "pause")
+PARTS = ("calls", "step", "instructions", "sharing", "crowd", "priority", "memory", "pause")
 MIB = 1 << 20
 TIMEOUT_S = 300
 
@@ -153,9 +155,9 @@ def output(words, env):
     return done.stdout
 
 
-def together(programs):
+def together(programs, program=PROGRAM):
     """Runs (words, environment) side by side: what each found. They begin when all are ready."""
-    running = [subprocess.Popen([PROGRAM, *map(str, words)], env=env, text=True,
+    running = [subprocess.Popen([program, *map(str, words)], env=env, text=True,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
                for words, env in programs]
     for one in running:
@@ -354,6 +356,35 @@ def sharing(gpu, seconds, report):
         report.add("four_tenants_jain", jain, ">=", 0.99,
                    device_parts=[round(part, 4) for part in parts],
                    kernels_us=[us for _, us in lengths])
+
+
+# ---- crowd ------------------------------------------------------------------------------------
+
+
+# Processes of the tenant, streams of each, and the length of their kernels. Kernels take all of
+# the GPU, so what two tenants got done adds up to its time.
+CROWDS = ((1, 1, 1000), (2, 1, 1000), (4, 1, 1000), (8, 1, 1000), (1, 16, 1000), (4, 4, 1000),
+          (8, 1, 50), (8, 1, 20_000), (4, 1, 200_000))
+ALL_BLOCKS = 1024
+
+
+def crowd(gpu, seconds, report):
+    def part(processes, streams, us, envs):
+        long = seconds if us < 100_000 else 12 * seconds
+        words = (long, ALL_BLOCKS, *[us] * streams)
+        found = together([(words, envs[0])] * processes + [((long, ALL_BLOCKS, 1000), envs[1])],
+                         STREAMS)
+        done = [sum(one["parts"]) for one in found]
+        return sum(done[:-1]) / sum(done)
+
+    with Node(gpu) as node:
+        for processes, streams, us in CROWDS:
+            half = [node.tenant("share=0.5", "30G")[0] for _ in range(2)]
+            share = part(processes, streams, us, half)
+            report.add("crowd_share_off_percent", 100 * abs(share / 0.5 - 1), "<=", 3,
+                       processes=processes, streams=streams, kernels_us=us,
+                       share=round(share, 4),
+                       without_berth=round(part(processes, streams, us, [os.environ] * 2), 4))
 
 
 # ---- priority ---------------------------------------------------------------------------------

@@ -30,10 +30,11 @@ struct alignas(64) Slot {
     std::atomic<std::uint64_t> asked;    // bytes that threads wait for, beyond the limit
 
     // What the arbiter schedules by, apart so that launches do not slow allocations.
-    alignas(64) std::atomic<std::uint64_t> busy_ns;  // time with work on the GPU, ever growing
-    std::atomic<std::uint32_t> waiting;              // threads that wait at the gate
-    std::atomic<std::uint32_t> in_flight;            // 1: launched work has not been seen to end
-    std::atomic<std::uint32_t> inside;               // 1: an iteration has begun and not ended
+    // Ever growing: its part of the tenant's time with work on the GPU, see busy.h.
+    alignas(64) std::atomic<std::uint64_t> busy_ns;
+    std::atomic<std::int64_t> busy_since;  // launched work has not been seen to end; 0: it has
+    std::atomic<std::uint32_t> waiting;    // threads that wait at the gate
+    std::atomic<std::uint32_t> inside;     // 1: an iteration has begun and not ended
     // Of the first GPU alone, for all of them (vgpu/interposer/driver/calls.h).
     std::atomic<std::uint32_t> called;               // 1: it made a call since that was last 0
     std::atomic<std::uint32_t> in_call;              // threads within a call that waits for work
@@ -50,10 +51,11 @@ struct alignas(64) Slot {
 struct Line {
     pthread_mutex_t queue;              // robust: who is not sure of its room asks in turn
     std::atomic<std::uint32_t> queued;  // 1 while a process holds it: newcomers line up as well
+    std::atomic<std::int64_t> counted_until;  // the tenant's time on the GPU, see busy.h
     Slot slots[kSlotsMax];
 };
 
-inline constexpr std::uint64_t kAccountMark = 0x3354434348545242;  // the layout's version
+inline constexpr std::uint64_t kAccountMark = 0x3454434348545242;  // the layout's version
 
 struct Account {
     std::uint64_t mark;

@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "vgpu/arbiter/node.h"
+#include "vgpu/ledger/busy.h"
 
 using namespace berth::vgpu::ledger;
 using vgpu::eventually;
@@ -27,17 +28,15 @@ struct FakeGpu {
 // Works in pieces of 1 ms, each as soon as its gate lets it, for `ms`.
 void work(const Node& node, FakeGpu& gpu, int tenant, long ms) {
     const Membership mine = node.join("tenant-" + std::to_string(tenant));
-    Slot& slot = mine.place(0).line->slots[mine.slot];
     const std::int64_t end = vgpu::now_ns() + ms * 1'000'000;
     while (vgpu::now_ns() < end) {
         if (wait_at_gate(mine, 0, 100) == Gate::closed) continue;
         const std::int64_t before = vgpu::now_ns();
-        slot.in_flight = 1;
+        begin_busy(mine.place(0), before);
         vgpu::pause_ms(1);
-        const auto used = static_cast<std::uint64_t>(vgpu::now_ns() - before);
-        slot.busy_ns.fetch_add(used);
-        slot.in_flight = 0;
-        gpu.used_ns[tenant].fetch_add(used);
+        const std::int64_t after = vgpu::now_ns();
+        end_busy(mine.place(0), after);
+        gpu.used_ns[tenant].fetch_add(static_cast<std::uint64_t>(after - before));
         if (gate(mine.place(0)) == Gate::closed) ring(mine, 0);
     }
     gpu.starved_ns += vgpu::starved_ns(::getpid());
@@ -109,7 +108,7 @@ TEST_CASE("who is killed in its window leaves the GPU to the next at once") {
         const Membership mine = node.join("tenant-0");
         while (wait_at_gate(mine, 0, 100) == Gate::closed) {
         }
-        mine.place(0).line->slots[mine.slot].in_flight = 1;
+        begin_busy(mine.place(0), vgpu::now_ns());
         ::kill(::getpid(), SIGKILL);
         return 1;
     });

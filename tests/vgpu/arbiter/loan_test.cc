@@ -133,7 +133,7 @@ TEST_CASE("a tenant that is off has no window, and its gate does not matter") {
     const Lent it;
     const Supervisor supervisor(it.node.socket_of("borrower"));
     it.borrower.account->lines[0].slots[it.borrower.slot].waiting = 1;  // halted at the gate
-    it.owner.account->lines[0].slots[it.owner.slot].in_flight = 1;
+    it.owner.account->lines[0].slots[it.owner.slot].busy_since = 1;
     ring(it.borrower, 0);
     REQUIRE(eventually([&] { return it.node.status("borrower", "gate") != "open"; }));
     supervisor.report(Stay::leaving);

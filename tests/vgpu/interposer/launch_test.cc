@@ -87,8 +87,8 @@ Prepare graphs(std::uint64_t ns, int count) {
     };
 }
 
-// Works for `ms` once all `tenants` are ready, a few pieces ahead; counts what has ended.
-void work(const GpuNode& node, Done& done, int tenant, int tenants, long ms,
+// Works for `ms` once all `processes` are ready, a few pieces ahead; counts what has ended.
+void work(const GpuNode& node, Done& done, int tenant, int processes, long ms,
           const Prepare& prepare) {
     node.be("tenant-" + std::to_string(tenant));
     const Cuda cuda;
@@ -97,7 +97,7 @@ void work(const GpuNode& node, Done& done, int tenant, int tenants, long ms,
     CUstream stream = nullptr;
     MUST(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     ++done.ready;
-    MUST(eventually([&] { return done.ready == tenants; }));
+    MUST(eventually([&] { return done.ready == processes; }));
     const std::int64_t starved = starved_ns(::getpid());
     const std::int64_t begin = now_ns();
     const std::int64_t end = begin + ms * 1'000'000;
@@ -114,6 +114,7 @@ void work(const GpuNode& node, Done& done, int tenant, int tenants, long ms,
 struct Part {
     std::string terms;
     Prepare prepare;
+    int processes = 1;
 };
 
 struct Measured {
@@ -125,15 +126,18 @@ struct Measured {
 Measured measure(const std::vector<Part>& parts) {
     const GpuNode node("");
     Done& done = shared_done();
-    const int count = static_cast<int>(parts.size());
-    for (int tenant = 0; tenant < count; ++tenant)
-        node.tenant("tenant-" + std::to_string(tenant),
-                    parts[static_cast<std::size_t>(tenant)].terms);
+    std::vector<int> tenants;  // of each process
+    for (const Part& part : parts) {
+        const int tenant = static_cast<int>(&part - parts.data());
+        node.tenant("tenant-" + std::to_string(tenant), part.terms);
+        tenants.insert(tenants.end(), static_cast<std::size_t>(part.processes), tenant);
+    }
     const std::int64_t starved = starved_ns(node.arbiter());
     std::vector<pid_t> children;
-    for (int tenant = 0; tenant < count; ++tenant)
+    for (const int tenant : tenants)
         children.push_back(start([&, tenant] {
-            work(node, done, tenant, count, 2000, parts[static_cast<std::size_t>(tenant)].prepare);
+            work(node, done, tenant, static_cast<int>(tenants.size()), 2000,
+                 parts[static_cast<std::size_t>(tenant)].prepare);
             return 0;
         }));
     for (const pid_t child : children) succeeds(end_of(child));
@@ -205,6 +209,11 @@ TEST_CASE("two jobs that launch kernels get the GPU's time by their shares") {
 TEST_CASE("short kernels and long ones share evenly") {
     CHECK(has_part({{"share=0.5", kernels(50'000)}, {"share=0.5", kernels(5'000'000)}},
                    doctest::Approx(0.5).epsilon(0.1)));
+}
+
+TEST_CASE("a tenant gets its share however many processes it has") {
+    CHECK(has_part({{"share=0.5", kernels(1'000'000), 4}, {"share=0.5", kernels(1'000'000)}},
+                   doctest::Approx(0.5).epsilon(0.07)));
 }
 
 TEST_CASE("graphs are launched in turn as kernels are") {

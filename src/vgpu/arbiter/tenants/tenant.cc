@@ -19,7 +19,6 @@ namespace berth::vgpu::arbiter {
 namespace {
 
 constexpr std::int64_t kLookWhileMeasured = 10'000'000;
-constexpr std::int64_t kBelievableTimeMax = 10'000'000'000;  // longer than any one piece of work
 
 base::Error unavailable(const char* what) {
     return {base::ErrorCode::Unavailable, std::string(what) + ": " + ::strerror(errno)};
@@ -258,7 +257,7 @@ std::uint32_t Tenant::take_slot(pid_t pid) {
         end = std::max(end.load(), slot + 1);
         ledger::Slot& words = account_->lines[gpu].slots[slot];
         words.pid = static_cast<std::uint32_t>(pid);
-        seen_[gpu].busy[slot] = words.busy_ns;
+        seen_[gpu].time.begin(slot, words);
         words.highest = words.high = words.persistent = words.peak = 0;
         words.launches = 0;
         words.called = words.in_call = 0;
@@ -280,7 +279,7 @@ void Tenant::free_slot(std::uint32_t slot) {
 void Tenant::silence(std::uint32_t slot) {
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         account_->lines[gpu].slots[slot].waiting = 0;
-        account_->lines[gpu].slots[slot].in_flight = 0;
+        account_->lines[gpu].slots[slot].busy_since = 0;
         account_->lines[gpu].slots[slot].inside = 0;
         account_->lines[gpu].slots[slot].asked = 0;
         account_->lines[gpu].slots[slot].asking = 0;
@@ -306,27 +305,8 @@ std::int64_t Tenant::let(std::uint32_t gpu, windows::Right right, std::int64_t n
 }
 
 windows::Sight Tenant::look(std::uint32_t gpu, std::int64_t now) {
+    const windows::Sight sight = seen_[gpu].time.look(place(gpu), taken_, now);
     look_at_iterations(gpu);
-    Seen& seen = seen_[gpu];
-    windows::Sight sight;
-    std::uint64_t used = 0;
-    for (std::uint32_t slot = 0; slot < terms_->gpus[gpu].slots_end; ++slot) {
-        const ledger::Slot& words = account_->lines[gpu].slots[slot];
-        if (!taken_[slot]) continue;
-        sight.waiting = sight.waiting || words.waiting != 0;
-        sight.in_flight = sight.in_flight || words.in_flight != 0;
-        const std::uint64_t busy = words.busy_ns;
-        // A word that went backwards is garbage.
-        if (busy > seen.busy[slot])
-            used += std::min<std::uint64_t>(busy - seen.busy[slot], kBelievableTimeMax);
-        seen.busy[slot] = busy;
-    }
-    // Several processes at once report the same time; more than has passed is charged to none.
-    if (seen.at != 0)
-        seen.believable = std::min(seen.believable + now - seen.at, kBelievableTimeMax);
-    seen.at = now;
-    sight.used_ns = std::min(static_cast<std::int64_t>(used), seen.believable);
-    seen.believable -= sight.used_ns;
     return sight;
 }
 

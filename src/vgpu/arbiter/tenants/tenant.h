@@ -15,6 +15,7 @@
 #include "vgpu/arbiter/talk/order.h"
 #include "vgpu/arbiter/talk/peer.h"
 #include "vgpu/arbiter/tenants/profile.h"
+#include "vgpu/arbiter/tenants/time_used.h"
 #include "vgpu/ledger/charge.h"
 #include "vgpu/ledger/stay.h"
 #include "vgpu/lending/lend.h"
@@ -181,9 +182,7 @@ class Tenant {
     ledger::Terms* terms_ = nullptr;
     std::vector<bool> taken_ = std::vector<bool>(ledger::kSlotsMax);
     struct Seen {
-        std::vector<std::uint64_t> busy = std::vector<std::uint64_t>(ledger::kSlotsMax);
-        std::int64_t at = 0;
-        std::int64_t believable = 0;  // ns that may still be reported: no more than have passed
+        TimeUsed time;
         std::uint32_t grant = 0;  // the last one in its rotation
         std::uint64_t held = 0;  // bytes, by the management library
         std::uint64_t uncounted = 0;  // of that, what nothing of ours counts

@@ -96,10 +96,12 @@ void measure_iterations() {
     const Taken taken;
     const Measured measured = measure();
     for (Gpu gpu = 0; gpu < gpu_count(); ++gpu) {
-        ledger::Slot* slot = work_slot(gpu);
-        if (slot == nullptr || slot->charged == 0) continue;
-        write(measured, *slot);
-        slot->inside = 0;
+        const auto place = work_place(gpu);
+        if (!place) continue;
+        ledger::Slot& slot = place->line->slots[place->slot];
+        if (slot.charged == 0) continue;
+        write(measured, slot);
+        slot.inside = 0;
         // Its arbiter may want to see how much of the GPU's time these take, or to give its turn
         // to another.
         if (measured.is_new || ends_count()) ring_arbiter(gpu);

@@ -343,11 +343,10 @@ std::int64_t ahead_ns(Gpu gpu) {
     return std::int64_t{here->place(static_cast<std::uint32_t>(gpu)).terms->ahead_us} * 1000;
 }
 
-ledger::Slot* work_slot(Gpu gpu) {
+std::optional<ledger::Place> work_place(Gpu gpu) {
     const Seat* here = seat.load();
-    if (here == nullptr || gpu < 0) return nullptr;
-    const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
-    return &place.line->slots[place.slot];
+    if (here == nullptr || gpu < 0) return std::nullopt;
+    return here->place(static_cast<std::uint32_t>(gpu));
 }
 
 // The word may be of a seat that was left meanwhile: it stays mapped, and is not read.

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "vgpu/abi/cuda_values.h"
 #include "vgpu/iterations/iterations.h"
@@ -76,7 +77,7 @@ ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage);
 // How much work this process may have launched ahead of a GPU that is gated, in ns.
 std::int64_t ahead_ns(Gpu gpu);
 // What the arbiter schedules by.
-ledger::Slot* work_slot(Gpu gpu);
+std::optional<ledger::Place> work_place(Gpu gpu);
 void ring_arbiter(Gpu gpu);
 
 }  // namespace berth::vgpu::interposer

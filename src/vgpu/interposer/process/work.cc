@@ -10,6 +10,7 @@
 #include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/now.h"
 #include "vgpu/interposer/process/seat.h"
+#include "vgpu/ledger/busy.h"
 
 namespace berth::vgpu::interposer {
 namespace {
@@ -71,20 +72,11 @@ void account(Work& work, Gpu gpu, const Mark& mark, std::int64_t now) {
     const std::int64_t weight = took >= kLateMax ? kWeightMax : std::min(launches, kWeightMax);
     if (work.launch_ns == 0) work.launch_ns = each;
     work.launch_ns += (each - work.launch_ns) * weight / (4 * kWeightMax) + 1;
-    if (ledger::Slot* slot = work_slot(gpu)) {
-        slot->busy_ns.fetch_add(static_cast<std::uint64_t>(took));
-        slot->in_flight = work.count > 0 ? 1 : 0;
-    }
-}
-
-// Launches behind the last mark, which the program did not wait for: by what such launches took
-// lately, and no more than has passed. The time since then may have been idle.
-void account_unmarked(Work& work, Gpu gpu, std::int64_t now) {
-    const std::int64_t began = std::max(work.first_unmarked_at, work.busy_until);
-    const std::int64_t took = std::min(work.unmarked * work.launch_ns, now - began);
-    work.unmarked = 0;
-    ledger::Slot* slot = work_slot(gpu);
-    if (slot != nullptr && took > 0) slot->busy_ns.fetch_add(static_cast<std::uint64_t>(took));
+    const auto place = work_place(gpu);
+    if (!place || work.count > 0) return;
+    ledger::end_busy(*place, now);
+    // What follows the last mark runs now.
+    ledger::count_ahead(*place, now, work.unmarked * work.launch_ns);
 }
 
 // The oldest mark, and those behind it that were passed by now: where this thread is late, they
@@ -206,6 +198,27 @@ bool is_mark_due(const Work& work, std::int64_t now) {
            (work.count == 0 && now - work.marked_at >= between);
 }
 
+// What was launched now. Whether a mark was set behind it.
+bool note(Work& work, const Here& here, CUstream stream, iterations::Passage passage,
+          std::int64_t now) {
+    // Those before it have ended long ago, without a mark.
+    if (work.count == 0 && now - work.launched_at >= kUnmarkedMax) work.unmarked = 0;
+    work.launched_at = now;
+    if (work.unmarked++ == 0) work.first_unmarked_at = now;
+    const bool ends = (passage & iterations::kEnds) != 0;
+    if ((!ends && !is_mark_due(work, now)) || work.count == kMarksMax) return false;
+    const CUevent event = take_event(work, here.context);
+    const RealDriver& real = load_real_driver();
+    if (event == nullptr || real.cuEventRecord(event, stream) != CUDA_SUCCESS) return false;
+    work.marks[(work.first + work.count) % kMarksMax] = {event, here.context,
+                                                         work.first_unmarked_at, work.unmarked};
+    ++work.count;
+    work.unmarked = 0;
+    work.marked_at = now;
+    ::pthread_cond_broadcast(&work.changed);
+    return true;
+}
+
 }  // namespace
 
 GatedLaunch::GatedLaunch(CUstream stream, iterations::Passage passage)
@@ -219,37 +232,20 @@ GatedLaunch::GatedLaunch(CUstream stream, iterations::Passage passage)
     }
     if (pass_gate(here_.gpu, passage) == ledger::Gate::open) counts_ = false;
     if (!counts_) return;
-    if (ledger::Slot* slot = work_slot(here_.gpu)) slot->in_flight = 1;
+    if (const auto place = work_place(here_.gpu)) ledger::begin_busy(*place, now_ns());
 }
 
 void GatedLaunch::launched(CUresult result) const {
     if (!counts_) return;
     Work& work = works[here_.gpu];
     const Locked locked(work.lock);
-    if (result == CUDA_SUCCESS) {
-        const std::int64_t now = now_ns();
-        const bool follows = now - work.launched_at < kUnmarkedMax;
-        if (work.count == 0 && work.unmarked > 0 && !follows)
-            account_unmarked(work, here_.gpu, now);
-        work.launched_at = now;
-        if (work.unmarked++ == 0) work.first_unmarked_at = now;
-        const bool ends = (passage_ & iterations::kEnds) != 0;
-        if ((ends || is_mark_due(work, now)) && work.count < kMarksMax) {
-            const CUevent event = take_event(work, here_.context);
-            const RealDriver& real = load_real_driver();
-            if (event != nullptr && real.cuEventRecord(event, stream_) == CUDA_SUCCESS) {
-                work.marks[(work.first + work.count) % kMarksMax] = {
-                    event, here_.context, work.first_unmarked_at, work.unmarked};
-                ++work.count;
-                work.unmarked = 0;
-                work.marked_at = now;
-                ::pthread_cond_broadcast(&work.changed);
-                return;
-            }
-        }
-    }
-    ledger::Slot* slot = work_slot(here_.gpu);
-    if (work.count == 0 && slot != nullptr) slot->in_flight = 0;
+    const std::int64_t now = now_ns();
+    const bool was_idle = work.count == 0;
+    const bool is_marked = result == CUDA_SUCCESS && note(work, here_, stream_, passage_, now);
+    const auto place = work_place(here_.gpu);
+    if (!was_idle || !place) return;
+    place->line->slots[place->slot].busy_since = is_marked ? now : 0;
+    if (!is_marked && result == CUDA_SUCCESS) ledger::count_ahead(*place, now, work.launch_ns);
 }
 
 void forget_marks(CUcontext context) {

@@ -4,8 +4,9 @@
 //
 // While a GPU is gated, every launch passes its gate. Behind some of them a mark (an event without
 // timing) is recorded in the same stream, and behind the last of an iteration always; a thread
-// waits for the marks in the order they were made. From the first unfinished launch to the mark
-// behind it the GPU is this process's, and that time is what it is charged. Marks are set so that
+// waits for the marks in the order they were made. From the first unfinished launch to the last
+// mark the GPU is this process's; its tenant is charged that time once, whichever others of its
+// processes have the GPU then as well (ledger/busy.h). Marks are set so that
 // about half a millisecond of work lies between two of them, and launches wait while more is under
 // way than the arbiter's terms allow (ledger/terms.h, ahead_us): so much is how late a window may
 // end, unless one piece of work is longer. A piece follows another without a gap however long they

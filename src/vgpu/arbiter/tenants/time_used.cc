@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/arbiter/tenants/time_used.h"
+
+#include <algorithm>
+
+#include "vgpu/ledger/busy.h"
+
+namespace berth::vgpu::arbiter {
+namespace {
+
+constexpr std::int64_t kTimeMax = 10'000'000'000;  // longer than any one piece of work
+
+}  // namespace
+
+windows::Sight TimeUsed::look(ledger::Place place, const std::vector<bool>& taken,
+                              std::int64_t now) {
+    windows::Sight sight;
+    std::uint64_t used = 0;
+    const std::uint32_t end = place.terms->slots_end;
+    for (place.slot = 0; place.slot < end; ++place.slot) {
+        const ledger::Slot& words = place.line->slots[place.slot];
+        if (!taken[place.slot]) continue;
+        sight.waiting = sight.waiting || words.waiting != 0;
+        sight.in_flight = sight.in_flight || words.busy_since != 0;
+        if (words.busy_since != 0) ledger::count_busy(place, now);
+        const std::uint64_t busy = words.busy_ns;
+        std::uint64_t& seen = seen_[place.slot];
+        // A word that went backwards is garbage.
+        if (busy > seen) used += std::min<std::uint64_t>(busy - seen, kTimeMax);
+        seen = busy;
+    }
+    const bool was_let = ledger::gate_of(place.terms->gate) != ledger::Gate::closed;
+    if (at_ != 0 && (was_let || was_in_flight_))
+        believable_ = std::min(believable_ + now - at_, kTimeMax);
+    at_ = now;
+    was_in_flight_ = sight.in_flight;
+    sight.used_ns = std::min(static_cast<std::int64_t>(used), believable_);
+    believable_ -= sight.used_ns;
+    return sight;
+}
+
+}  // namespace berth::vgpu::arbiter
