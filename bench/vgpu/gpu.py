@@ -11,6 +11,8 @@ Builds, runs the driver tests on this machine's driver, and measures each PART (
   instructions  ... to one of PyTorch on a software GPU: instructions, which no other load disturbs
   sharing    tenants that are half idle, busy, four at once
   crowd      the share of a tenant of many processes and streams, beside one of a single stream
+  overlap    a step that communicates beside computing, capped and beside a busy tenant; short
+             kernels beside one of 3 s; long ones behind short ones of another stream
   priority   what a batch tenant costs the requests of one that goes before it: a thousand beside
              it, and in turn as many while it is on another GPU, or idle where there is none
   memory     what is charged, against what the management library says
@@ -39,10 +41,11 @@ ROOT = HERE.parent.parent
 BUILD = ROOT / "build/release"
 PROGRAM = BUILD / "bench/vgpu/berth-bench-tenant"
 STREAMS = BUILD / "bench/vgpu/berth-bench-streams"
+OVERLAP = BUILD / "bench/vgpu/berth-bench-overlap"
 ARBITER = BUILD / "bin/berth-arbiter"
 SOFTWARE = BUILD / "software_gpu"
 STATE = "/dev/shm/berth-bench-gpu"
-PARTS = ("calls", "step", "instructions", "sharing", "crowd", "priority", "memory", "pause")
+PARTS = ("calls", "step", "instructions", "sharing", "crowd", "overlap", "priority", "memory", "pause")
 MIB = 1 << 20
 TIMEOUT_S = 300
 
@@ -157,16 +160,24 @@ def output(words, env):
 
 def together(programs, program=PROGRAM):
     """Runs (words, environment) side by side: what each found. They begin when all are ready."""
-    running = [subprocess.Popen([program, *map(str, words)], env=env, text=True,
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-               for words, env in programs]
-    for one in running:
-        if one.stdout.readline() != "ready\n":
-            sys.exit(f"gpu.py: {one.args}: exit {one.wait()}")
-    for one in running:
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    return [json.loads(one.communicate(timeout=TIMEOUT_S)[0]) for one in running]
+    all_ = [running((program, *words), env) for words, env in programs]
+    for one in all_:
+        go(one)
+    return [json.loads(one.communicate(timeout=TIMEOUT_S)[0]) for one in all_]
+
+
+def running(words, env):
+    """A program that is ready to begin."""
+    one = subprocess.Popen([*map(str, words)], env=env, text=True, stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE)
+    if one.stdout.readline() != "ready\n":
+        sys.exit(f"gpu.py: {one.args}: exit {one.wait()}")
+    return one
+
+
+def go(one):
+    one.stdin.write("go\n")
+    one.stdin.flush()
 
 
 def machine():
@@ -385,6 +396,43 @@ def crowd(gpu, seconds, report):
                        processes=processes, streams=streams, kernels_us=us,
                        share=round(share, 4),
                        without_berth=round(part(processes, streams, us, [os.environ] * 2), 4))
+
+
+# ---- overlap ----------------------------------------------------------------------------------
+
+
+# Layers, kernels of each, their length, that of communicating, and what the program rests.
+TRAINING = (4, 40, 100, 4000, 3000)
+
+
+def overlap(gpu, seconds, report):
+    def step(envs, work=TRAINING):
+        """Beside a tenant with kernels of 1 ms where there are two environments."""
+        gpu.begin_again()  # without what killed programs have left there
+        busy = [running((STREAMS, 10 * seconds, ALL_BLOCKS, 1000), env) for env in envs[1:]]
+        for one in busy:
+            go(one)
+        found = together([((seconds, *work), envs[0])], OVERLAP)[0]
+        for one in busy:
+            end(one)
+        return found
+
+    def tenants(*terms):
+        return [node.tenant(each, "30G")[0] for each in terms]
+
+    with Node(gpu) as node:
+        for terms, goal in ((["cap=0.9"], 1.05), (["share=0.5"] * 2, 1.1)):
+            bare = step([os.environ] * len(terms))
+            ours = step(tenants(*terms))
+            report.add("overlap_step_over_bare", ours["step_ms"] / bare["step_ms"], "<=", goal,
+                       terms=terms[0], beside_busy=len(terms) > 1, bare_ms=bare["step_ms"],
+                       means=[ours["mean_ms"], bare["mean_ms"]])
+        behind = step(tenants("share=0.2", "share=0.8"), (1, 200, 50, 20_000, 0))
+        part = (200 * 50 + 20_000 + 50) / 1000 / behind["mean_ms"]
+        report.add("long_behind_short_off_percent", 100 * abs(part / 0.2 - 1), "<=", 3, part=part)
+        short = [max(together([((4, 1, 3_000_000, 50), env)], STREAMS)[0]["kernels"][1]
+                     for _ in range(3)) for env in (os.environ, tenants("cap=0.9")[0])]
+        report.add("launches_beside_3_s", short[1], ">=", short[0] / 2, without_berth=short[0])
 
 
 # ---- priority ---------------------------------------------------------------------------------

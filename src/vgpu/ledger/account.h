@@ -32,7 +32,7 @@ struct alignas(64) Slot {
     // What the arbiter schedules by, apart so that launches do not slow allocations.
     // Ever growing: its part of the tenant's time with work on the GPU, see busy.h.
     alignas(64) std::atomic<std::uint64_t> busy_ns;
-    std::atomic<std::int64_t> busy_since;  // launched work has not been seen to end; 0: it has
+    std::atomic<std::int64_t> busy_since;  // the oldest work under way began; 0: there is none
     std::atomic<std::uint32_t> waiting;    // threads that wait at the gate
     std::atomic<std::uint32_t> inside;     // 1: an iteration has begun and not ended
     // Of the first GPU alone, for all of them (vgpu/interposer/driver/calls.h).

@@ -25,9 +25,9 @@ void begin_busy(const Place& place, std::int64_t now) {
     slot_of(place).busy_since.compare_exchange_strong(none, now);
 }
 
-void end_busy(const Place& place, std::int64_t now) {
+void end_busy(const Place& place, std::int64_t now, std::int64_t since) {
     count_busy(place, now);
-    slot_of(place).busy_since = 0;
+    slot_of(place).busy_since = since;
 }
 
 void count_busy(const Place& place, std::int64_t now) {

@@ -20,8 +20,8 @@ namespace berth::vgpu::ledger {
 
 // The process of this place has work from now on, if it had none.
 void begin_busy(const Place& place, std::int64_t now);
-// It has no more.
-void end_busy(const Place& place, std::int64_t now);
+// Some of it has ended: what is left it has had `since` then; 0: nothing is left.
+void end_busy(const Place& place, std::int64_t now, std::int64_t since = 0);
 
 // Counts until now what the tenant's processes take, as this place's: its `busy_ns` grows.
 void count_busy(const Place& place, std::int64_t now);

@@ -58,6 +58,15 @@ TEST_CASE("time without work is not counted, and a second piece begins with the 
     CHECK(of.busy() == 100);
 }
 
+TEST_CASE("where one piece has ended and another goes on, no time is lost") {
+    const Processes of(2);
+    begin_busy(of[0], 100);
+    end_busy(of[0], 150, 120);
+    CHECK(of.busy() == 50);
+    end_busy(of[0], 180);
+    CHECK(of.busy() == 80);
+}
+
 TEST_CASE("a long piece is counted while it goes on, short ones beside it are not") {
     const Processes of(2);
     begin_busy(of[0], 100);

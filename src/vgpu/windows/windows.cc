@@ -10,6 +10,16 @@ namespace {
 // No sight is believed beyond this: one wrong process must not overflow a sum.
 constexpr std::int64_t kUsedMax = 10'000'000'000;
 
+// Whether it goes before some tenant, or behind one.
+bool goes_before_some(const auto& tenants, const Claim& claim) {
+    return std::ranges::any_of(
+        tenants, [&](const auto& other) { return other.claim.priority < claim.priority; });
+}
+bool goes_behind_some(const auto& tenants, const Claim& claim) {
+    return std::ranges::any_of(
+        tenants, [&](const auto& other) { return other.claim.priority > claim.priority; });
+}
+
 }  // namespace
 
 Windows::Id Windows::join(const Claim& claim, std::int64_t now) {
@@ -39,7 +49,7 @@ void Windows::see(Id id, const Sight& sight) {
     Tenant* tenant = find(id);
     if (tenant == nullptr) return;
     const std::int64_t used = std::clamp<std::int64_t>(sight.used_ns, 0, kUsedMax);
-    tenant->sight = {sight.waiting, sight.in_flight, tenant->sight.used_ns + used};
+    tenant->sight = {sight.waiting, sight.in_flight, tenant->sight.used_ns + used, sight.oldest};
 }
 
 Right Windows::right(Id id) const {
@@ -51,8 +61,8 @@ Right Windows::right(Id id) const {
 std::int64_t Windows::ahead(Id id) const {
     for (const Tenant& tenant : tenants_) {
         if (tenant.id != id) continue;
-        if (goes_behind_some(tenant)) return pace_.ahead_behind;
-        if (goes_before_some(tenant)) return pace_.ahead_first;
+        if (goes_behind_some(tenants_, tenant.claim)) return pace_.ahead_behind;
+        if (goes_before_some(tenants_, tenant.claim)) return pace_.ahead_first;
     }
     return pace_.ahead;
 }
@@ -107,6 +117,7 @@ void Windows::account(std::int64_t now) {
         tenant.cap_room =
             std::min(tenant.cap_room + tenant.claim.cap * elapsed, tenant.claim.cap * pace_.window);
         tenant.cap_room -= 1000 * tenant.sight.used_ns;
+        if (tenant.cap_room > 0) tenant.had_room_at = now;
         tenant.credit -= kWhole * tenant.sight.used_ns;
         tenant.sight.used_ns = 0;
     }
@@ -120,6 +131,11 @@ void Windows::account(std::int64_t now) {
     }
 }
 
+bool Windows::can_run(const Tenant& tenant) const {
+    return !is_capped(tenant) || tenant.cap_room > 0 ||
+           (tenant.sight.in_flight && tenant.sight.oldest <= tenant.had_room_at);
+}
+
 // Whether it says that it has work on the GPU, and another one waits for that.
 bool Windows::keeps_from_others(const Tenant& tenant) const {
     const bool is_there = tenant.id == holder_ || tenant.id == draining_;
@@ -129,21 +145,9 @@ bool Windows::keeps_from_others(const Tenant& tenant) const {
            });
 }
 
-bool Windows::goes_before_some(const Tenant& tenant) const {
-    return std::ranges::any_of(tenants_, [&](const Tenant& other) {
-        return other.claim.priority < tenant.claim.priority;
-    });
-}
-
-bool Windows::goes_behind_some(const Tenant& tenant) const {
-    return std::ranges::any_of(tenants_, [&](const Tenant& other) {
-        return other.claim.priority > tenant.claim.priority;
-    });
-}
-
 // What a tenant that idles keeps at most, of its share unused.
 std::int64_t Windows::savings(const Tenant& tenant) const {
-    return (goes_before_some(tenant) ? pace_.saved : pace_.window) * kWhole;
+    return (goes_before_some(tenants_, tenant.claim) ? pace_.saved : pace_.window) * kWhole;
 }
 
 // Debt is paid by waiting as well: what an idle tenant could have used is taken from it. Who goes

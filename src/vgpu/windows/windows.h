@@ -15,6 +15,9 @@
 // What is launched ahead is what others wait for, and what keeps the GPU at work: little of it from
 // tenants behind another one, much from those before others.
 //
+// A cap that is reached stops a tenant once the work is done that it had then: to launch beside
+// that costs no time of the GPU.
+//
 // Shares hold over any time that is long against the windows of all tenants and twice the longest
 // single work item; a cap as well. A share unused is lost, but for a window's worth of credit, and
 // `saved` of it for who goes before others: its requests may be longer than a window.
@@ -51,6 +54,7 @@ struct Sight {
     bool waiting = false;  // it has work and is not let
     bool in_flight = false;  // launched work has not ended
     std::int64_t used_ns = 0;  // device time
+    std::int64_t oldest = 0;  // when the oldest of that work began, where some is in flight
 };
 
 enum class Right {
@@ -88,20 +92,19 @@ class Windows {
         Right right = Right::closed;
         Usage usage;
         std::int64_t credit = 0;  // ns * kWhole
-        std::int64_t cap_room = 0;  // ns * 1000; below zero it may not run
+        std::int64_t cap_room = 0;  // ns * 1000; below zero it may not begin work
+        std::int64_t had_room_at = 0;  // of its cap
         std::int64_t active_at = 0;  // when it last had work
     };
 
     Tenant* find(Id id);
     bool is_capped(const Tenant& tenant) const { return tenant.claim.cap < 1000; }
-    bool can_run(const Tenant& tenant) const { return !is_capped(tenant) || tenant.cap_room > 0; }
+    bool can_run(const Tenant& tenant) const;
     static bool is_at_work(const Tenant& tenant) {
         return tenant.sight.waiting || tenant.sight.in_flight || tenant.sight.used_ns > 0;
     }
     void account(std::int64_t now);
     bool keeps_from_others(const Tenant& tenant) const;
-    bool goes_before_some(const Tenant& tenant) const;
-    bool goes_behind_some(const Tenant& tenant) const;
     std::int64_t savings(const Tenant& tenant) const;
     void forgive(Tenant& tenant, std::int64_t elapsed);
     bool must_end(const Tenant& holder, std::int64_t now) const;

@@ -124,11 +124,16 @@ class Gpu {
         const std::int64_t ahead = windows_.ahead(person.id);
         while (person.queued < ahead && (person.habit.think == 0 || person.burst_left > 0)) {
             const std::int64_t length = person.draw();
-            if (queue_.empty()) piece_ends_ = now_ + length;
+            if (queue_.empty()) begin_piece(length);
             queue_.push_back({index, length});
             person.queued += length;
             person.burst_left -= length;
         }
+    }
+
+    void begin_piece(std::int64_t length) {
+        piece_began_ = now_;
+        piece_ends_ = now_ + length;
     }
 
     void end_piece() {
@@ -138,7 +143,8 @@ class Gpu {
         person.queued -= length;
         person.unseen += length;
         person.used += length;
-        piece_ends_ = queue_.empty() ? INT64_MAX : now_ + queue_.front().length;
+        piece_ends_ = INT64_MAX;
+        if (!queue_.empty()) begin_piece(queue_.front().length);
         if (person.queued > 0) return;
         if (windows_.right(person.id) == Right::closed)
             look_at_ = std::min(look_at_, now_ + kRingLatency);
@@ -152,7 +158,8 @@ class Gpu {
 
     void take_turn() {
         for (Person& person : people_) {
-            windows_.see(person.id, {person.waits_since >= 0, person.queued > 0, person.unseen});
+            windows_.see(person.id, {person.waits_since >= 0, person.queued > 0, person.unseen,
+                                     person.queued > 0 ? piece_began_ : 0});
             person.unseen = 0;
         }
         look_at_ = windows_.turn(now_);
@@ -163,6 +170,7 @@ class Gpu {
     Windows windows_;
     std::deque<Piece> queue_;
     std::int64_t now_ = 1;
+    std::int64_t piece_began_ = 0;
     std::int64_t piece_ends_ = INT64_MAX;
     std::int64_t look_at_ = 1;
     std::int64_t busy_ = 0;
@@ -242,6 +250,21 @@ TEST_CASE("a cap holds even alone") {
     gpu.forget();
     gpu.run(2 * kSecond);
     CHECK(of(gpu.used(0), 2 * kSecond) == doctest::Approx(0.25).epsilon(0.02));
+}
+
+TEST_CASE("who has reached its cap may launch for as long as the work goes on that it had then") {
+    Windows windows;
+    const Windows::Id one = windows.join({100, 250, 1, 0}, 0);
+    windows.see(one, {true, false, 0});
+    windows.turn(kMs);
+    for (std::int64_t now = 2 * kMs; now < kSecond; now += kMs) {
+        windows.see(one, {false, true, kMs, 2 * kMs});
+        windows.turn(now);
+        CHECK(windows.right(one) == Right::granted);
+    }
+    windows.see(one, {true, true, kMs, kSecond - kMs});  // that has ended, and others began
+    windows.turn(kSecond);
+    CHECK(windows.right(one) == Right::closed);
 }
 
 TEST_CASE("what is promised to none is dealt by weight") {

@@ -87,6 +87,29 @@ Prepare graphs(std::uint64_t ns, int count) {
     };
 }
 
+// `count` short kernels, and behind them a long one in a stream of its own.
+Prepare behind(std::uint64_t short_ns, std::uint64_t count, std::uint64_t long_ns) {
+    return [=](const Cuda& cuda) -> Launch {
+        const Launch launch_long = kernels(long_ns)(cuda);
+        const Launch launch_short = kernels(short_ns)(cuda);
+        auto* const record = CUDA(cuEventRecord);
+        auto* const follow = CUDA(cuStreamWaitEvent);
+        auto* const wait = CUDA(cuStreamSynchronize);
+        CUstream own = nullptr;
+        CUevent last = nullptr;
+        MUST(CUDA(cuStreamCreate)(&own, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+        MUST(CUDA(cuEventCreate)(&last, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS);
+        return [=](const Cuda& driver, CUstream stream) {
+            for (std::uint64_t index = 0; index < count; ++index) launch_short(driver, stream);
+            MUST(record(last, stream) == CUDA_SUCCESS);
+            MUST(follow(own, last, 0) == CUDA_SUCCESS);
+            launch_long(driver, own);
+            MUST(wait(own) == CUDA_SUCCESS);
+            return count * short_ns + long_ns;
+        };
+    };
+}
+
 // Works for `ms` once all `processes` are ready, a few pieces ahead; counts what has ended.
 void work(const GpuNode& node, Done& done, int tenant, int processes, long ms,
           const Prepare& prepare) {
@@ -214,6 +237,35 @@ TEST_CASE("short kernels and long ones share evenly") {
 TEST_CASE("a tenant gets its share however many processes it has") {
     CHECK(has_part({{"share=0.5", kernels(1'000'000), 4}, {"share=0.5", kernels(1'000'000)}},
                    doctest::Approx(0.5).epsilon(0.07)));
+}
+
+TEST_CASE("a long kernel behind short ones of another stream is charged as long as it is") {
+    CHECK(has_part({{"share=0.2", behind(20'000, 50, 4'000'000)}, {"share=0.8", kernels(200'000)}},
+                   doctest::Approx(0.2).epsilon(0.05)));
+}
+
+TEST_CASE("no launch waits for what another stream does") {
+    const GpuNode node("");
+    Done& done = shared_done();
+    node.tenant("job", "cap=0.9");
+    const pid_t child = start([&] {
+        node.be("job");
+        const Cuda cuda;
+        cuda.use_device();
+        const Launch launch_long = kernels(1'000'000'000)(cuda);
+        const Launch launch_short = kernels(50'000)(cuda);
+        CUstream streams[2] = {};
+        for (CUstream& stream : streams)
+            MUST(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+        launch_long(cuda, streams[0]);
+        while (CUDA(cuStreamQuery)(streams[0]) == CUDA_ERROR_NOT_READY) {
+            launch_short(cuda, streams[1]);
+            ++done.launched;
+        }
+        return 0;
+    });
+    succeeds(end_of(child));
+    CHECK(done.launched > 500);  // of 20,000
 }
 
 TEST_CASE("graphs are launched in turn as kernels are") {

@@ -21,8 +21,11 @@ windows::Sight TimeUsed::look(ledger::Place place, const std::vector<bool>& take
         const ledger::Slot& words = place.line->slots[place.slot];
         if (!taken[place.slot]) continue;
         sight.waiting = sight.waiting || words.waiting != 0;
-        sight.in_flight = sight.in_flight || words.busy_since != 0;
-        if (words.busy_since != 0) ledger::count_busy(place, now);
+        if (const std::int64_t since = words.busy_since; since != 0) {
+            sight.oldest = sight.in_flight ? std::min(sight.oldest, since) : since;
+            sight.in_flight = true;
+            ledger::count_busy(place, now);
+        }
         const std::uint64_t busy = words.busy_ns;
         std::uint64_t& seen = seen_[place.slot];
         // A word that went backwards is garbage.

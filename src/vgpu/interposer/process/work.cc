@@ -10,45 +10,39 @@
 #include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/now.h"
 #include "vgpu/interposer/process/seat.h"
+#include "vgpu/interposer/process/stream_marks.h"
 #include "vgpu/ledger/busy.h"
 
 namespace berth::vgpu::interposer {
 namespace {
 
-constexpr std::int64_t kBetweenMarks = 500'000;  // ns of work
-// Work behind the last passed mark that may stay without one: a mark for each short kernel would
-// take longer than the kernel, and the GPU would wait for the next.
-constexpr std::int64_t kUnmarkedMax = 50'000;
-constexpr std::int64_t kFollows = 500'000;  // before one ends the next must be launched
 constexpr std::int64_t kBlockedMax = 1'000'000'000;
-constexpr std::uint32_t kLaunchesMax = 64;       // between marks
-constexpr std::uint32_t kMarksMax = 64;
-constexpr std::int64_t kLateMax = 250'000;  // of the thread that waits for marks
-constexpr std::int64_t kWeightMax = 16;
-constexpr std::uint32_t kMarksUnmeasured = 4;  // while nothing is known about the work
+constexpr std::int64_t kLookEvery = 200'000;  // of who waits for its stream, unless it is woken
+// With work at one time on one GPU. Work of more is in no stream's marks; it is charged for as long
+// as one of these has work.
+constexpr std::uint32_t kStreamsMax = 64;
+constexpr std::uint32_t kSparesMax = 256;
 
-struct Mark {
+struct Stream {
+    const void* key = nullptr;  // nullptr: unused
+    CUcontext context = nullptr;
+    StreamMarks marks;
+};
+
+struct Spare {
     CUevent event = nullptr;
     CUcontext context = nullptr;
-    std::int64_t made_at = 0;
-    std::uint32_t launches = 0;  // since the mark before
 };
 
 // The work of this process on one GPU.
 struct Work {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-    Mark marks[kMarksMax];  // a ring: what is under way
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-    Mark spare[kMarksMax];  // events to use again
+    Stream streams[kStreamsMax];
+    std::uint32_t streams_end = 0;  // streams from here on were never used
+    const Stream* waited_for = nullptr;  // its oldest mark, by the thread
+    Spare spare[kSparesMax];  // events to use again
     std::uint32_t spares = 0;
-    std::uint32_t unmarked = 0;          // launches since the last mark
-    std::int64_t launch_ns = 0;          // what one takes, lately; 0: not known
-    std::int64_t busy_until = 0;         // seen so far
-    std::int64_t first_unmarked_at = 0;  // when work began behind the last mark
-    std::int64_t marked_at = 0;
-    std::int64_t launched_at = 0;
     bool has_thread = false;
 };
 Work works[ledger::kGpusMax];
@@ -61,42 +55,76 @@ bool is_capturing(CUstream stream) {
             status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
-// The oldest mark has been passed: what lay before it is done.
-void account(Work& work, Gpu gpu, const Mark& mark, std::int64_t now) {
-    const std::int64_t began = std::max(mark.made_at, work.busy_until);
-    const std::int64_t took = std::max<std::int64_t>(now - began, 0);
-    work.busy_until = now;
-    const std::int64_t launches = std::max<std::uint32_t>(mark.launches, 1);
-    const std::int64_t each = took / launches;
-    // What took little may say more about how late this thread is: it counts by its launches.
-    const std::int64_t weight = took >= kLateMax ? kWeightMax : std::min(launches, kWeightMax);
-    if (work.launch_ns == 0) work.launch_ns = each;
-    work.launch_ns += (each - work.launch_ns) * weight / (4 * kWeightMax) + 1;
+// A thread's own stream has the same handle in each of them.
+const void* key_of(CUstream stream) {
+    if (stream == cu_stream_per_thread()) return reinterpret_cast<const void*>(::pthread_self());
+    return stream == nullptr ? cu_stream_legacy() : stream;
+}
+
+// nullptr: as many others have work.
+Stream* find(Work& work, CUcontext context, CUstream stream) {
+    const void* key = key_of(stream);
+    Stream* unused = nullptr;
+    for (std::uint32_t index = 0; index < work.streams_end; ++index) {
+        Stream& one = work.streams[index];
+        if (one.key == key && one.context == context) return &one;
+        if (one.key == nullptr) unused = &one;
+    }
+    if (unused == nullptr && work.streams_end < kStreamsMax)
+        unused = &work.streams[work.streams_end++];
+    for (Stream& one : work.streams)
+        if (unused == nullptr && one.marks.is_empty()) unused = &one;
+    if (unused != nullptr) *unused = {key, context, {}};
+    return unused;
+}
+
+// The one whose oldest mark was made first; nullptr: there are none.
+Stream* oldest(Work& work) {
+    Stream* found = nullptr;
+    for (std::uint32_t index = 0; index < work.streams_end; ++index) {
+        Stream& one = work.streams[index];
+        if (one.marks.is_empty()) continue;
+        if (found == nullptr || one.marks.oldest_since() < found->marks.oldest_since())
+            found = &one;
+    }
+    return found;
+}
+
+void keep_spare(Work& work, const Spare& spare) {
+    if (work.spares < kSparesMax)
+        work.spare[work.spares++] = spare;
+    else
+        load_real_driver().cuEventDestroy_v2(spare.event);
+}
+
+// Takes the marks of a stream that were passed by now. Its context is current.
+void look(Work& work, Stream& stream, std::int64_t now, Seen seen) {
+    const RealDriver& real = load_real_driver();
+    std::uint32_t passed = 0;
+    // What cannot be asked, as of a context that is gone, is nothing to wait for.
+    while (passed < stream.marks.count() &&
+           real.cuEventQuery(stream.marks.event(passed)) != CUDA_ERROR_NOT_READY)
+        keep_spare(work, {stream.marks.event(passed++), stream.context});
+    if (passed == 0) return stream.marks.not_passed(now);
+    stream.marks.passed(passed, now, seen);
+}
+
+// Says since when this process has had what is left of its work; false where nothing is.
+bool settle(Work& work, Gpu gpu, std::int64_t now) {
+    const Stream* const first = oldest(work);
     const auto place = work_place(gpu);
-    if (!place || work.count > 0) return;
-    ledger::end_busy(*place, now);
-    // What follows the last mark runs now.
-    ledger::count_ahead(*place, now, work.unmarked * work.launch_ns);
+    if (!place || place->line->slots[place->slot].busy_since == 0) return first != nullptr;
+    ledger::end_busy(*place, now, first == nullptr ? 0 : first->marks.oldest_since());
+    if (first != nullptr) return true;
+    // What follows the last marks runs now.
+    std::int64_t unmarked = 0;
+    for (std::uint32_t index = 0; index < work.streams_end; ++index)
+        unmarked = std::max(unmarked, work.streams[index].marks.unmarked_ns(now));
+    ledger::count_ahead(*place, now, unmarked);
+    return false;
 }
 
-// The oldest mark, and those behind it that were passed by now: where this thread is late, they
-// took the time together. What it says is when the first was made, and the launches of all.
-Mark take_passed(Work& work, const RealDriver& real) {
-    Mark passed = work.marks[work.first];
-    std::uint32_t launches = 0;
-    do {
-        const Mark mark = work.marks[work.first];
-        launches += mark.launches;
-        work.first = (work.first + 1) % kMarksMax;
-        --work.count;
-        if (work.spares < kMarksMax) work.spare[work.spares++] = mark;
-    } while (work.count > 0 && work.marks[work.first].context == passed.context &&
-             real.cuEventQuery(work.marks[work.first].event) == CUDA_SUCCESS);
-    passed.launches = launches;
-    return passed;
-}
-
-// Takes marks in order and waits for each, for the life of the process.
+// Waits for the oldest mark, and looks at all streams then, for the life of the process.
 void* keep_account(void* argument) {
     const auto gpu = static_cast<Gpu>(reinterpret_cast<std::intptr_t>(argument));
     Work& work = works[gpu];
@@ -108,56 +136,51 @@ void* keep_account(void* argument) {
     CUcontext current = nullptr;
     while (true) {
         ::pthread_mutex_lock(&work.lock);
-        while (work.count == 0) ::pthread_cond_wait(&work.changed, &work.lock);
-        const Mark mark = work.marks[work.first];
+        Stream* stream = oldest(work);
+        for (; stream == nullptr; stream = oldest(work))
+            ::pthread_cond_wait(&work.changed, &work.lock);
+        const CUevent event = stream->marks.oldest();
+        const CUcontext context = stream->context;
+        work.waited_for = stream;
         ::pthread_mutex_unlock(&work.lock);
-        if (mark.context != current) real.cuCtxSetCurrent(mark.context);
-        current = mark.context;
-        // Whatever it says, even of a context that is gone: there is no more to wait for.
-        real.cuEventSynchronize(mark.event);
+        if (context != current) real.cuCtxSetCurrent(context);
+        current = context;
+        real.cuEventSynchronize(event);
         const std::int64_t now = now_ns();
         ::pthread_mutex_lock(&work.lock);
-        account(work, gpu, take_passed(work, real), now);
-        const bool is_idle = work.count == 0;
+        work.waited_for = nullptr;
+        for (std::uint32_t index = 0; index < work.streams_end; ++index) {
+            Stream& one = work.streams[index];
+            if (one.context != context || one.marks.is_empty()) continue;
+            const bool is_waited_for = &one == stream && one.marks.oldest() == event;
+            look(work, one, now, is_waited_for ? Seen::at_once : Seen::later);
+        }
+        const bool is_busy = settle(work, gpu, now);
         ::pthread_cond_broadcast(&work.changed);
         ::pthread_mutex_unlock(&work.lock);
         // The next tenant may begin: this GPU is free.
-        if (is_idle && gated_word->load() != 0) ring_arbiter(gpu);
+        if (!is_busy && gated_word->load() != 0) ring_arbiter(gpu);
     }
 }
 
-// What is left of what was launched, by what launches took lately. What is on the GPU now may take
-// longer than that, and counts for nothing then; so the next one is launched before it ends.
-std::int64_t under_way(const Work& work, std::int64_t now) {
-    const Mark& oldest = work.marks[work.first];
-    const std::int64_t began = std::max(oldest.made_at, work.busy_until);
-    const std::int64_t left = oldest.launches * work.launch_ns - (now - began);
-    std::int64_t launches = work.unmarked;
-    for (std::uint32_t index = 1; index < work.count; ++index)
-        launches += work.marks[(work.first + index) % kMarksMax].launches;
-    return launches * work.launch_ns + std::max<std::int64_t>(left, 0);
+// Looks by itself where the thread waits for another stream.
+void look_unless_waited_for(Work& work, Stream& stream, Gpu gpu, std::int64_t now) {
+    if (work.waited_for == &stream || stream.marks.is_empty()) return;
+    look(work, stream, now, Seen::later);
+    settle(work, gpu, now);
 }
 
-// When there is room for one more launch, if no mark is passed before that; `now` or before: there
-// is. INT64_MAX: once a mark is passed.
-std::int64_t room_at(const Work& work, std::int64_t ahead, std::int64_t now) {
-    if (work.count == 0) return now;
-    if (work.launch_ns == 0) return work.count >= kMarksUnmeasured ? INT64_MAX : now;
-    if (work.count == kMarksMax) return INT64_MAX;
-    const std::int64_t left = under_way(work, now);
-    if (left <= std::max(ahead - work.launch_ns, kFollows)) return now;
-    // For several at once, where they are short: to wake for each costs more than they take.
-    return now + left - std::max(ahead - kBetweenMarks, kFollows);
-}
-
-void wait_for_room(Work& work, Gpu gpu) {
+void wait_for_room(Work& work, Stream& stream, Gpu gpu) {
     const std::int64_t ahead = ahead_ns(gpu);
     std::int64_t now = now_ns();
     // No longer: what is under way may wait for what is to be launched.
     const std::int64_t end = now + kBlockedMax;
-    for (std::int64_t at = room_at(work, ahead, now); at > now && now < end;
-         at = room_at(work, ahead, now)) {
-        const std::int64_t until = std::min(at, end);
+    while (now < end && stream.marks.room_at(ahead, now) > now) {
+        look_unless_waited_for(work, stream, gpu, now);
+        const std::int64_t at = stream.marks.room_at(ahead, now);
+        if (at <= now) return;
+        const std::int64_t look_at = work.waited_for == &stream ? end : now + kLookEvery;
+        const std::int64_t until = std::min({at, end, look_at});
         const timespec time{until / 1'000'000'000, until % 1'000'000'000};
         ::pthread_cond_timedwait(&work.changed, &work.lock, &time);
         now = now_ns();
@@ -191,30 +214,16 @@ CUevent take_event(Work& work, CUcontext context) {
     return result == CUDA_SUCCESS ? event : nullptr;
 }
 
-bool is_mark_due(const Work& work, std::int64_t now) {
-    const std::int64_t between = work.count == 0 ? kUnmarkedMax : kBetweenMarks;
-    return work.launch_ns == 0 || work.unmarked >= kLaunchesMax ||
-           work.unmarked * work.launch_ns >= between || now - work.first_unmarked_at >= between ||
-           (work.count == 0 && now - work.marked_at >= between);
-}
-
-// What was launched now. Whether a mark was set behind it.
-bool note(Work& work, const Here& here, CUstream stream, iterations::Passage passage,
-          std::int64_t now) {
-    // Those before it have ended long ago, without a mark.
-    if (work.count == 0 && now - work.launched_at >= kUnmarkedMax) work.unmarked = 0;
-    work.launched_at = now;
-    if (work.unmarked++ == 0) work.first_unmarked_at = now;
-    const bool ends = (passage & iterations::kEnds) != 0;
-    if ((!ends && !is_mark_due(work, now)) || work.count == kMarksMax) return false;
-    const CUevent event = take_event(work, here.context);
-    const RealDriver& real = load_real_driver();
-    if (event == nullptr || real.cuEventRecord(event, stream) != CUDA_SUCCESS) return false;
-    work.marks[(work.first + work.count) % kMarksMax] = {event, here.context,
-                                                         work.first_unmarked_at, work.unmarked};
-    ++work.count;
-    work.unmarked = 0;
-    work.marked_at = now;
+// Sets a mark behind what was launched last. False when it cannot be.
+bool mark(Work& work, Stream& stream, CUstream handle, std::int64_t now) {
+    if (!stream.marks.has_room_for_mark()) return false;
+    const CUevent event = take_event(work, stream.context);
+    if (event == nullptr) return false;
+    if (load_real_driver().cuEventRecord(event, handle) != CUDA_SUCCESS) {
+        keep_spare(work, {event, stream.context});
+        return false;
+    }
+    stream.marks.mark(event, now);
     ::pthread_cond_broadcast(&work.changed);
     return true;
 }
@@ -227,8 +236,9 @@ GatedLaunch::GatedLaunch(CUstream stream, iterations::Passage passage)
     Work& work = works[here_.gpu];
     {
         const Locked locked(work.lock);
-        if (start_accounting(work, here_.gpu)) wait_for_room(work, here_.gpu);
-        counts_ = work.has_thread;
+        counts_ = start_accounting(work, here_.gpu);
+        Stream* const known = counts_ ? find(work, here_.context, stream) : nullptr;
+        if (known != nullptr) wait_for_room(work, *known, here_.gpu);
     }
     if (pass_gate(here_.gpu, passage) == ledger::Gate::open) counts_ = false;
     if (!counts_) return;
@@ -240,12 +250,22 @@ void GatedLaunch::launched(CUresult result) const {
     Work& work = works[here_.gpu];
     const Locked locked(work.lock);
     const std::int64_t now = now_ns();
-    const bool was_idle = work.count == 0;
-    const bool is_marked = result == CUDA_SUCCESS && note(work, here_, stream_, passage_, now);
+    Stream* const stream = result == CUDA_SUCCESS ? find(work, here_.context, stream_) : nullptr;
+    bool is_marked = false;
+    bool was_idle = oldest(work) == nullptr;
+    if (stream != nullptr) {
+        stream->marks.launched(now);
+        if ((passage_ & iterations::kEnds) != 0 || stream->marks.is_mark_due(now)) {
+            look_unless_waited_for(work, *stream, here_.gpu, now);
+            was_idle = oldest(work) == nullptr;
+            is_marked = mark(work, *stream, stream_, now);
+        }
+    }
     const auto place = work_place(here_.gpu);
     if (!was_idle || !place) return;
     place->line->slots[place->slot].busy_since = is_marked ? now : 0;
-    if (!is_marked && result == CUDA_SUCCESS) ledger::count_ahead(*place, now, work.launch_ns);
+    if (stream != nullptr && !is_marked)
+        ledger::count_ahead(*place, now, stream->marks.launch_ns());
 }
 
 void forget_marks(CUcontext context) {
@@ -257,6 +277,9 @@ void forget_marks(CUcontext context) {
             else
                 ++index;
         }
+        for (Stream& stream : work.streams)
+            if (stream.context == context) stream = {};
+        settle(work, static_cast<Gpu>(&work - works), now_ns());
     }
 }
 
