@@ -5,12 +5,12 @@ tools/fetch-vendor-files puts them in a cache outside the tree, which all clones
 licence of NVIDIA's forbids handing them on: none is ever part of this project, and a test that
 needs one which is not there is skipped.
 """
-import os
 import pathlib
 
+import fetched
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-FOLDER = CACHE / "berth" / "vendor"
+FOLDER = fetched.CACHE / "vendor"
 
 # Releases of the CUDA toolkit, whose headers and runtime library are taken, newest last.
 TOOLKITS = ["12.9", "13.5"]
