@@ -97,6 +97,7 @@ Respond with_notice(Site& site, Respond respond) {
 
 void answer(Site& site, Request request, Respond respond) {
     respond = with_notice(site, std::move(respond));
+    if (!request.path.starts_with("/api/")) return respond(site.pages.answer(request));
     if (!request.path.starts_with(kPrefix)) {
         return respond(problem(404, "the API is below " + std::string(kPrefix)));
     }

@@ -13,6 +13,7 @@
 #include "api/answers/waiting.h"
 #include "api/http/http.h"
 #include "api/http/sessions.h"
+#include "api/pages/pages.h"
 #include "control/controller.h"
 #include "ports/clock.h"
 #include "ports/gpu_inventory.h"
@@ -55,6 +56,7 @@ struct Site {
     // Where a client attaches to it; empty = it cannot be attached to.
     std::function<std::string(ports::AttemptId)> attach_address;
     std::function<void(JobsAtShutdown)> shut_down;
+    Pages pages;
     Waiting waiting{};
     Background in_background;
     ForesightDesk foresight;

@@ -57,6 +57,7 @@ std::string_view status_text(int status) {
         case 200: return "OK";
         case 201: return "Created";
         case 204: return "No Content";
+        case 304: return "Not Modified";
         case 400: return "Bad Request";
         case 401: return "Unauthorized";
         case 403: return "Forbidden";
@@ -80,10 +81,13 @@ void append_response(std::string& out, const Response& response, bool closes) {
     out += std::to_string(response.status);
     out += ' ';
     out += status_text(response.status);
-    out += "\r\nContent-Type: ";
-    out += response.content_type;
-    out += "\r\nContent-Length: ";
-    out += std::to_string(response.body.size());
+    // Of what did not change, type and length are those that the client has.
+    if (response.status != 304) {
+        out += "\r\nContent-Type: ";
+        out += response.content_type;
+        out += "\r\nContent-Length: ";
+        out += std::to_string(response.body.size());
+    }
     for (const auto& [name, value] : response.headers) {
         out += "\r\n";
         out += name;

@@ -21,6 +21,8 @@ struct Request {
     std::vector<std::pair<std::string, std::string>> query;  // decoded
     std::string body;
     std::string idempotency_key;
+    std::string accepted_encodings;    // Accept-Encoding
+    std::string known_etags;           // If-None-Match
     std::string user;                  // who asks, after authentication
     Rights rights;                     // what it may do
     std::string session;               // its token, where it has signed in from a browser

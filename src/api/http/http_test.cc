@@ -44,3 +44,9 @@ TEST_CASE("an answer carries its length, its headers and whether more may follow
     append_response(text, {}, true);
     CHECK(text.find("\r\nConnection: close\r\n") != std::string::npos);
 }
+
+TEST_CASE("what the client has already is neither sent nor described again") {
+    std::string text;
+    append_response(text, {304, "", "text/html", {{"ETag", "\"x\""}}}, false);
+    CHECK(text == "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n");
+}

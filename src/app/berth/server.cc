@@ -215,9 +215,7 @@ base::Status Server::Parts::open() {
     BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY_VOID(launcher.learn_gpus(*inventory.inventory));
     for (model::Node& node : nodes) node.shares_lack = launcher.shares_lack(node.name);
-    const api::Background in_background = [this](auto work, auto then) {
-        return run_in_background(std::move(work), std::move(then));
-    };
+    const api::Background in_background = std::bind_front(&Parts::run_in_background, this);
     site = std::make_unique<api::Site>(
         api::Site{.controller = *controller,
                   .store = *store,
@@ -239,6 +237,7 @@ base::Status Server::Parts::open() {
                   .uncounted = launcher.uncounted,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
+                  .pages = api::Pages(),
                   .in_background = in_background,
                   .foresight = {*controller, *store, clock, in_background}});
     set_up_cluster(nodes);
