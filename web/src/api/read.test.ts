@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, test } from 'vitest';
+import { Reader } from './read';
+
+function answering(status: number, body: string, headers: Record<string, string> = {}) {
+  const asked: RequestInit[] = [];
+  const fetcher = async (_: unknown, init?: RequestInit) => {
+    asked.push(init ?? {});
+    return new Response(status === 304 ? null : body, { status, headers });
+  };
+  return { asked, fetcher: fetcher as typeof fetch };
+}
+
+test('what did not change is what was answered before', async () => {
+  const reader = new Reader<{ a: number }>('api/v1/x');
+  await reader.read(answering(200, '{"a":1}', { ETag: '"7"' }).fetcher);
+  const again = answering(304, '');
+  expect(await reader.read(again.fetcher)).toEqual({ ok: true, value: { a: 1 } });
+  expect(again.asked[0]?.headers).toMatchObject({ 'If-None-Match': '"7"' });
+});
+
+test('a problem is said in the words of the server', async () => {
+  const body = '{"title":"not_found","detail":"there is no job 7","hint":"berth ls"}';
+  const answer = await new Reader('x').read(answering(404, body).fetcher);
+  expect(answer).toEqual({
+    ok: false, reached: true,
+    problem: { title: 'The server answered 404', detail: 'there is no job 7', hint: 'berth ls' },
+  });
+});
+
+test('what is no answer, or no JSON, is a problem too', async () => {
+  const silent = (async () => { throw new TypeError('Failed to fetch'); }) as typeof fetch;
+  expect(await new Reader('x').read(silent)).toMatchObject({ ok: false, reached: false });
+  expect(await new Reader('x').read(answering(200, '<html>').fetcher)).toMatchObject({ ok: false });
+  const refused = await new Reader('x').read(answering(502, '').fetcher);
+  expect(refused).toMatchObject({ ok: false, problem: { title: 'The server answered 502' } });
+});

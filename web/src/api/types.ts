@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does the server answer? The members that the pages read of it, and no others.
+
+export type JobState =
+  | 'queued' | 'starting' | 'running' | 'pausing' | 'paused'
+  | 'cancelling' | 'succeeded' | 'failed' | 'cancelled';
+
+export interface Verdict {
+  reason: string; // of a closed list: "QuotaFair"
+  position: number; // in the order in which jobs are served; 0 = in none
+  blockers: number[]; // jobs
+}
+
+// Times are ISO 8601, in UTC.
+export interface Job {
+  id: number;
+  spec: {
+    name: string;
+    project: string;
+    tasks_max: number;
+    request: { gpus: number; share: number };
+  };
+  user: string;
+  state: JobState;
+  created: string;
+  waiting_since: string | null;
+  last_start: string | null;
+  finished: string | null;
+  tasks: { node: string; gpus: number[]; share: number }[];
+  parked_since: string | null;
+  detail: string;
+  verdict: Verdict | null;
+  why: string; // one sentence without a full stop; may be empty
+}
+
+export interface JobList {
+  items: Job[];
+  job_names: Record<string, string>;
+  more: number; // jobs that are left out
+}
+
+export interface Project {
+  name: string;
+  parent: string;
+  use: {
+    pool: string;
+    quota: number;
+    fair_share: number;
+    used: number;
+    waiting: number;
+  }[];
+}
+
+export interface ProjectList {
+  items: Project[];
+}
+
+export interface Status {
+  version: string;
+  cluster_id: string;
+  gpus: { total: number; ready: number; used: number; idle: number };
+  jobs: Partial<Record<JobState, number>>;
+  sequence: number; // of the last event
+}
+
+// problem+json, or what stands for it where the server did not answer.
+export interface Problem {
+  title: string;
+  detail: string;
+  hint: string;
+}

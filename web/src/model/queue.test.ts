@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, test } from 'vitest';
+import { job } from './jobs_of_test';
+import { byProject, byReason, gpusOf, rows } from './queue';
+import { viewOf } from './view';
+
+const kJobs = [
+  job(4, { verdict: null }),
+  job(3, { gpus: 8, project: 'nlp', user: 'ivo', waiting_since: '2026-11-27T13:00:00Z' }),
+  job(2, { verdict: { reason: 'PoolFull', position: 1, blockers: [] } }),
+  job(1, { state: 'running', verdict: null }),
+  job(5, { state: 'failed', finished: '2026-11-27T10:00:00Z' }),
+  job(6, { state: 'cancelled', finished: '2026-11-27T11:00:00Z' }),
+];
+
+function ids(search: string): number[] {
+  return rows(kJobs, viewOf('/queue', search)).map((found) => found.id);
+}
+
+test('a job without a position comes behind the others', () => {
+  expect(ids('')).toEqual([2, 3, 4]);
+});
+
+test('each state has its jobs, those that ended the last one first', () => {
+  expect(ids('?state=running')).toEqual([1]);
+  expect(ids('?state=ended')).toEqual([6, 5]);
+});
+
+test('it is sorted as the view says', () => {
+  expect(ids('?sort=gpus')).toEqual([3, 2, 4]);
+  expect(ids('?sort=waiting')).toEqual([3, 2, 4]);
+  expect(ids('?sort=project')).toEqual([2, 4, 3]);
+});
+
+test('a filter names a reason, a project, a field or a part of a name', () => {
+  expect(ids('?reason=PoolFull')).toEqual([2]);
+  expect(ids('?project=nlp')).toEqual([3]);
+  expect(ids('?q=user:IVO')).toEqual([3]);
+  expect(ids('?q=reason:pool')).toEqual([2]);
+  expect(ids('?q=job-4')).toEqual([4]);
+  expect(ids('?q=job maria')).toEqual([2, 4]);
+  expect(ids('?q=user:nlp')).toEqual([]);
+});
+
+test('groups add up jobs and GPUs, the largest first', () => {
+  expect(byProject(kJobs.slice(0, 3))).toEqual([
+    { name: 'lab', jobs: 2, gpus: 2 }, { name: 'nlp', jobs: 1, gpus: 8 },
+  ]);
+  expect(byReason(kJobs.slice(0, 3)).map((group) => group.name)).toEqual(['PoolFull', 'QuotaFair']);
+});
+
+test('a job counts what it has, or else what it asks', () => {
+  const asks = job(1, { gpus: 2 });
+  asks.spec.tasks_max = 3;
+  expect(gpusOf(asks)).toBe(6);
+  expect(gpusOf({ ...asks, tasks: [{ node: 'n0', gpus: [0], share: 0.5 }] })).toBe(0.5);
+});
