@@ -19,6 +19,7 @@
 #include "adapters/system_clock/system_clock.h"
 #include "api/answers/routes.h"
 #include "api/http/http_server.h"
+#include "app/berth/dashboard.h"
 #include "app/berth/demo_jobs.h"
 #include "app/berth/node_names.h"
 #include "app/berth/server_parts.h"
@@ -237,7 +238,7 @@ base::Status Server::Parts::open() {
                   .uncounted = launcher.uncounted,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
-                  .pages = api::Pages(),
+                  .pages = api::Pages(packed_dashboard()),
                   .in_background = in_background,
                   .foresight = {*controller, *store, clock, in_background}});
     set_up_cluster(nodes);
