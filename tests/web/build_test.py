@@ -60,6 +60,10 @@ class Build(unittest.TestCase):
         for link in links:
             self.assertTrue(link.startswith("./"), link)
 
+    def test_without_scripts_the_page_names_the_command_line(self):
+        page = self.files["index.html"][2].decode()
+        self.assertRegex(page, r"(?s)<noscript>.*berth why JOB.*</noscript>")
+
     def test_the_licences_of_others_in_it_are_with_it(self):
         self.assertRegex(self.files["licences.txt"][2].decode(), r"(?m)^svelte \d")
 

@@ -3,6 +3,7 @@
 // What do we know of the server now? Asked once a second; what was known stays when it is silent.
 // A page that is not looked at asks nothing.
 import { Reader, type Answer } from './read';
+import { authorization, signIn, signOut } from './session';
 import type { JobList, Problem, ProjectList, Status } from './types';
 
 const kEveryMs = 1_000;
@@ -15,11 +16,15 @@ export class Live {
   problem = $state.raw<Problem>(); // of the last try, if it failed
   answeredAt = $state(0); // ms since 1970, of the last full answer; 0 = none yet
   retryAt = $state(0); // while it is silent
+  isSignedOut = $state(false); // then it asks nothing until it is asked to
+  user = $state(''); // who asks; empty = not known
+  hasSession = $state(false); // that can be ended
   now = $state(Date.now()); // moves once a second
 
-  #status = new Reader<Status>('api/v1/status');
-  #jobs = new Reader<JobList>('api/v1/jobs?order=importance&limit=1000&finished=100');
-  #projects = new Reader<ProjectList>('api/v1/projects');
+  #status = new Reader<Status>('api/v1/status', authorization);
+  #jobs = new Reader<JobList>('api/v1/jobs?order=importance&limit=1000&finished=100', authorization);
+  #projects = new Reader<ProjectList>('api/v1/projects', authorization);
+  #me = new Reader<{ user: string; ends?: string }>('api/v1/me', authorization);
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
@@ -27,14 +32,32 @@ export class Live {
   // Until the function that it answers is called.
   start(): () => void {
     const clock = setInterval(() => (this.now = Date.now()), kEveryMs);
-    const look = () => document.visibilityState === 'visible' && void this.read();
+    const look = () => !this.isSignedOut && document.visibilityState === 'visible' && void this.read();
     document.addEventListener('visibilitychange', look);
-    void this.read();
+    const reread = () => this.isSignedOut && void this.read(); // another tab signed in
+    window.addEventListener('storage', reread);
+    window.addEventListener('hashchange', this.#open);
+    void this.#open();
     return () => {
       clearInterval(clock);
       clearTimeout(this.#timer);
       document.removeEventListener('visibilitychange', look);
+      window.removeEventListener('storage', reread);
+      window.removeEventListener('hashchange', this.#open);
     };
+  }
+
+  // Signs in where the address has a code. A used code is no news to who is signed in already.
+  #open = async (): Promise<void> => {
+    const refused = await signIn();
+    await this.read();
+    if (refused && this.isSignedOut) this.problem = refused;
+  };
+
+  async leave(): Promise<void> {
+    await signOut();
+    this.user = '';
+    await this.read();
   }
 
   // Asks now, whatever it waited for.
@@ -45,8 +68,14 @@ export class Live {
     const answers = await Promise.all([
       this.#status.read(), this.#jobs.read(), this.#projects.read(),
     ]);
+    if (this.user === '' && answers[0].ok) {
+      const me = await this.#me.read();
+      if (me.ok) this.user = me.value.user;
+      this.hasSession = me.ok && me.value.ends !== undefined;
+    }
     this.#isReading = false;
     this.#take(answers);
+    if (this.isSignedOut) return;
     const wait = Math.min(kEveryMs * 2 ** this.#failures, kEveryAtMostMs);
     this.retryAt = this.#failures > 0 ? Date.now() + wait : 0;
     this.#timer = setTimeout(() => document.visibilityState === 'visible' && void this.read(), wait);
@@ -59,6 +88,8 @@ export class Live {
     const failed = [status, jobs, projects].find((answer) => !answer.ok);
     this.problem = failed?.ok === false ? failed.problem : undefined;
     this.now = Date.now();
+    this.isSignedOut = failed?.ok === false && failed.refused;
+    if (this.isSignedOut) this.status = this.jobs = this.projects = undefined;
     if (failed === undefined) this.answeredAt = this.now;
     this.#failures = failed === undefined ? 0 : this.#failures + 1;
   }

@@ -12,7 +12,7 @@ const kStatus: Status = {
 test('the queue says who waits, for how much, and what is free', () => {
   const said = queueHeadline([job(1, { gpus: 2 }), job(2, { state: 'paused' })], kStatus);
   expect(said.answer).toBe('2 jobs wait for 3 GPUs.');
-  expect(said.rest).toBe('1 GPU of 8 is free.');
+  expect(said.rest).toBe('1 of 8 GPUs is free.');
   expect(said.note).toBe('1 of them is paused.');
   expect(queueHeadline([job(1)], kStatus).answer).toBe('1 job waits for 1 GPU.');
   expect(queueHeadline([], kStatus).answer).toBe('Nothing waits.');

@@ -46,8 +46,8 @@ export function stateSince(job: Job, now: number): string {
 
 export function queueHeadline(jobs: readonly Job[], status: Status): Headline {
   const waiting = inState(jobs, 'waiting');
-  const free = `${count(status.gpus.idle, 'GPU')} of ${gpus(status.gpus.total)} ${
-    status.gpus.idle === 1 ? 'is' : 'are'} free.`;
+  const verbOfFree = status.gpus.idle === 1 ? 'is' : 'are';
+  const free = `${gpus(status.gpus.idle)} of ${count(status.gpus.total, 'GPU')} ${verbOfFree} free.`;
   if (waiting.length === 0) {
     return { answer: 'Nothing waits.', rest: free, note: 'Jobs start at once when GPUs are free.' };
   }
