@@ -101,6 +101,7 @@ class Server {
             .uncounted = [] { return std::vector<ports::UncountedProcess>{}; },
             .attach_address = [](ports::AttemptId) { return std::string("socket"); },
             .shut_down = [](api::JobsAtShutdown) {},
+            .pages = api::Pages(""),
             .in_background = at_once,
             .foresight = {*controller_, store_, clock_, at_once}});
     }
