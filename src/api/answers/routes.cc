@@ -12,7 +12,8 @@ namespace {
 
 struct Route {
     std::string_view method;
-    std::string_view path;  // "*" stands for one word that is left open
+    // Below kPrefix, or from the root; "*" stands for one word that is left open.
+    std::string_view path;
     Right right;            // that who asks has to have
     void (*answer)(Site&, Call);
 };
@@ -48,8 +49,11 @@ constexpr Route kRoutes[] = {
     {"PUT", "policy", Right::Cluster, put_policy},
     {"GET", "me", Right::See, get_me},
     {"POST", "links", Right::See, post_link},
-    {"POST", "session", Right::SignIn, post_session},
+    {"POST", "session", Right::Anyone, post_session},
     {"DELETE", "session", Right::See, delete_session},
+    {"GET", "/metrics", Right::See, get_metrics},
+    {"GET", "/healthz", Right::Anyone, get_health},
+    {"GET", "/readyz", Right::Anyone, get_readiness},
 };
 
 // Whether the path is the route's; the open words go to `words`.
@@ -97,15 +101,12 @@ Respond with_notice(Site& site, Respond respond) {
 
 void answer(Site& site, Request request, Respond respond) {
     respond = with_notice(site, std::move(respond));
-    if (!request.path.starts_with("/api/")) return respond(site.pages.answer(request));
-    if (!request.path.starts_with(kPrefix)) {
-        return respond(problem(404, "the API is below " + std::string(kPrefix)));
-    }
-    const std::string path = request.path.substr(kPrefix.size());
+    const std::string_view whole = request.path;
+    const std::string below(whole.starts_with(kPrefix) ? whole.substr(kPrefix.size()) : "");
     std::vector<std::string> words;
     bool is_known = false;
     for (const Route& route : kRoutes) {
-        if (!matches(route.path, path, words)) continue;
+        if (!matches(route.path, route.path.starts_with('/') ? whole : below, words)) continue;
         is_known = true;
         if (route.method != request.method) continue;
         if (!request.rights.has(route.right)) {
@@ -117,7 +118,9 @@ void answer(Site& site, Request request, Respond respond) {
     if (is_known) {
         return respond(problem(405, "method " + request.method + " is not for " + request.path));
     }
-    respond(problem(404, "there is no address " + request.path));
+    if (!whole.starts_with("/api/")) return respond(site.pages.answer(request));
+    if (!below.empty()) return respond(problem(404, "there is no address " + request.path));
+    respond(problem(404, "the API is below " + std::string(kPrefix)));
 }
 
 base::Result<base::Duration> Call::wait() const {

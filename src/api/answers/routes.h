@@ -41,6 +41,10 @@ void put_policy(Site& site, Call call);
 void get_fair_share(Site& site, Call call);
 void post_what_if(Site& site, Call call);
 void get_state(Site& site, Call call);
+// monitoring.cc
+void get_metrics(Site& site, Call call);
+void get_health(Site& site, Call call);
+void get_readiness(Site& site, Call call);
 // overview.cc
 void get_overview(Site& site, Call call);
 // sessions.cc

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::chrono::seconds kMinute{60};
 constexpr std::string_view kSignInPath = "/api/v1/session";
+constexpr std::string_view kMetricsPath = "/metrics";
 
 bool equal_ignoring_case(std::string_view one, std::string_view other) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -39,7 +40,8 @@ tl::unexpected<Response> no(Response answer) { return tl::unexpected<Response>(s
 
 bool asks_for_no_secrets(std::string_view method, std::string_view path) {
     if (path == kSignInPath) return method == "POST";
-    return !path.starts_with("/api/") && (method == "GET" || method == "HEAD");
+    return !path.starts_with("/api/") && path != kMetricsPath &&
+           (method == "GET" || method == "HEAD");
 }
 
 tl::expected<Asker, Response> Gate::hear(const Peer& peer, const Sender& sender,

@@ -35,7 +35,7 @@ struct Sender {
     bool wants_no_secrets = false;  // asks_for_no_secrets() of what it asks for
 };
 
-// One of our pages, or to sign in: `path` as it is answered, decoded.
+// One of our pages, a probe, or to sign in: `path` as it is answered, decoded.
 bool asks_for_no_secrets(std::string_view method, std::string_view path);
 
 // Who has been let in.

@@ -87,7 +87,8 @@ TEST_CASE("pages and signing in want no token, but this server's name and no oth
                                        {"DELETE", "/api/v1/session"},
                                        {"POST", "/"},
                                        {"POST", "/api/v1/session/"},
-                                       {"GET", "/api/"}}) {
+                                       {"GET", "/api/"},
+                                       {"GET", "/metrics"}}) {
         CAPTURE(path);
         CHECK_FALSE(asks_for_no_secrets(method, path));
     }

@@ -8,7 +8,7 @@
 namespace berth::api {
 
 enum class Right : std::uint8_t {
-    SignIn,   // everybody's
+    Anyone,   // nothing is asked of who may not be known: pages, probes, to sign in
     See,      // jobs, nodes, projects, and why a job waits
     Read,     // what jobs print, and whole commands
     Submit,
@@ -20,7 +20,7 @@ enum class Right : std::uint8_t {
 class Rights {
   public:
     constexpr bool has(Right right) const {
-        return right == Right::SignIn || (bits_ >> static_cast<unsigned>(right) & 1U) != 0;
+        return right == Right::Anyone || (bits_ >> static_cast<unsigned>(right) & 1U) != 0;
     }
     constexpr Rights with(Right right) const {
         return Rights(bits_ | 1U << static_cast<unsigned>(right));

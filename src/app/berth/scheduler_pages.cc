@@ -4,11 +4,10 @@
 #include <charconv>
 
 #include "api/http/problem.h"
+#include "codec/text/exposition.h"
 
 namespace berth::app {
 namespace {
-
-constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 api::Response text_page(int status, std::string text) {
     return {status, std::move(text), "text/plain; charset=utf-8", {}};
@@ -40,7 +39,8 @@ api::Response scheduler_page(const kube::scheduler::Replica& replica, const api:
         return text_page(readiness.is_ready ? 200 : 503, readiness.words + "\n");
     }
     if (request.path == "/metrics")
-        return {200, kube::scheduler::metrics_text(replica), std::string(kMetricsType), {}};
+        return {
+            200, kube::scheduler::metrics_text(replica), std::string(codec::kExpositionType), {}};
     return api::problem(404, "there are /healthz, /readyz and /metrics");
 }
 
