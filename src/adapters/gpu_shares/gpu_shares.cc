@@ -9,6 +9,7 @@
 
 #include "adapters/gpu_shares/keepers/driver_limits.h"
 #include "adapters/gpu_shares/programs/loadable.h"
+#include "adapters/gpu_shares/proof/context_size.h"
 #include "adapters/gpu_shares/proof/share_proof.h"
 #include "adapters/gpu_shares/terms/software_gpus.h"
 
@@ -74,10 +75,7 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     auto interposed =
         std::make_unique<InterposedShares>(folders_, settings_.directory, settings_.in_front);
     MemoryGroups groups(settings_.cgroup, settings_.cluster);
-    Machine machine;
-    machine.are_simulated = settings_.are_simulated;
-    machine.driver = driver;
-    machine.mps_control = settings_.mps_control;
+    Machine machine{settings_.are_simulated, driver, {}, settings_.mps_control};
     machine.has_limited = !groups.is_empty();
     machine.has_interposed = interposed->has_tenants();
     if (choose_back_end(machine, settings_.wish).value_or(Choice{}).back_end ==
@@ -88,6 +86,8 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     choice_ = std::move(choice);
     if (choice_.back_end == BackEnd::Interposer) {
         keeper_ = std::move(interposed);
+        measure_contexts(gpus_,
+                         [&](const Gpu& gpu) { return context_of(gpu, probe_of(gpu.node)); });
         try_shares();
     } else {
         auto limits = std::make_unique<DriverLimits>(

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/probe/context.h"
 #include "vgpu/probe/share.h"
 #include "vgpu/probe/users.h"
 
@@ -15,11 +16,13 @@ namespace {
 constexpr const char* kUsage =
     "usage: berth-gpu-probe share BYTES GPU LIBRARY...\n"
     "       berth-gpu-probe users LIBRARY GPU...\n"
+    "       berth-gpu-probe context LIBRARY GPU\n"
     "\n"
     "Asks the driver's libraries for the berth server. `share`, in the environment of a job that\n"
     "shares a GPU: prints \"ready\" when both libraries show no more than BYTES of that GPU and\n"
     "each LIBRARY loads, else \"unable\" and why. `users`: who holds what of these GPUs, by the\n"
-    "management library LIBRARY, once a second until its standard input ends.\n";
+    "management library LIBRARY, once a second until its standard input ends. `context`: prints\n"
+    "\"ready\" and the bytes that a context takes of GPU, the first that this process sees.\n";
 
 int misused() {
     std::fputs(kUsage, stderr);
@@ -39,6 +42,13 @@ int prove(const std::vector<std::string>& words) {
     return 1;
 }
 
+int measure_context(const std::string& nvml, const std::string& gpu) {
+    const auto bytes = vgpu::probe::context_bytes(nvml, gpu);
+    const std::string line =
+        bytes ? "ready " + std::to_string(bytes->value) : "unable " + bytes.error().message;
+    return std::puts(line.c_str()) >= 0 && bytes ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int count, char** values) {
@@ -48,6 +58,7 @@ int main(int count, char** values) {
         return 0;
     }
     if (words.size() >= 3 && words[0] == "share") return prove(words);
+    if (words.size() == 3 && words[0] == "context") return measure_context(words[1], words[2]);
     if (words.size() < 3 || words[0] != "users") return misused();
     vgpu::probe::tell_users(words[1], {words.begin() + 2, words.end()});
     return 0;

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kGpusMax = 16;  // of the software driver, a node
 constexpr std::int64_t kSoftwareMebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t kContext = 400 * kSoftwareMebibyte;
 
 std::string uuid_of(std::size_t node, int gpu) {
     std::array<char, 64> text{};
@@ -45,7 +44,6 @@ void identify_software_gpus(std::vector<Gpu>& gpus) {
     for (Gpu& gpu : gpus) {
         const std::size_t number = numbers.emplace(gpu.node, numbers.size()).first->second;
         gpu.uuid = uuid_of(number, gpu.index);
-        gpu.context = base::Bytes{kContext};
     }
 }
 

@@ -11,7 +11,7 @@
 
 namespace berth::gpu_shares {
 
-// Gives each GPU the identity that programs will see, and says what a context takes of it.
+// Gives each GPU the identity that programs will see.
 void identify_software_gpus(std::vector<Gpu>& gpus);
 
 // Writes down the GPUs of that node, in a file of the directory. Returns its path; empty for a node
