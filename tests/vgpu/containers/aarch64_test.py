@@ -49,12 +49,15 @@ class Aarch64(unittest.TestCase):
 
     def begin(self, *words, **environment):
         prefix = os.environ.get("QEMU_LD_PREFIX", "/usr/aarch64-linux-gnu")
-        options = [word for name, value in environment.items() for word in ("-E", f"{name}={value}")]
+        options = []
+        for name, value in environment.items():
+            options += ["-E", f"{name}={value}"]
         return run(QEMU, "-L", prefix, *options, *words)
 
     def test_a_trampoline_passes_on_arguments_and_results(self):
         trampolines = self.generate("test", HERE / "trampolines_names.txt")
-        ended = self.begin(self.make("trampolines", "-static", HERE / "trampolines.cc", trampolines))
+        program = self.make("trampolines", "-static", HERE / "trampolines.cc", trampolines)
+        ended = self.begin(program)
         self.assertNotIn("wrong", ended.stdout)
         self.assertEqual((ended.stderr, ended.returncode), ("", 0))
 
