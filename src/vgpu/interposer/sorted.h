@@ -7,7 +7,6 @@
 #pragma once
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -43,14 +42,14 @@ class Sorted {
             const std::ptrdiff_t index = at - begin();
             if (count_ == room_ && !grow()) return nullptr;
             at = begin() + index;
-            ::memmove(static_cast<void*>(at + 1), at, bytes(at, end()));
+            std::copy_backward(at, end(), end() + 1);
             ++count_;
         }
         *at = {key, value};
         return &at->value;
     }
     void erase(Entry* first, Entry* last) {
-        ::memmove(static_cast<void*>(first), last, bytes(last, end()));
+        std::copy(last, end(), first);
         count_ -= static_cast<std::size_t>(last - first);
     }
     void erase(Key key) {
@@ -59,9 +58,6 @@ class Sorted {
     }
 
   private:
-    static std::size_t bytes(const Entry* from, const Entry* to) {
-        return static_cast<std::size_t>(to - from) * sizeof(Entry);
-    }
     bool grow() {
         const std::size_t room = room_ == 0 ? 16 : room_ * 2;
         auto* entries = static_cast<Entry*>(::realloc(entries_, room * sizeof(Entry)));
