@@ -56,6 +56,8 @@ function(berth_needs_no_runtime target)
     # What only the arbiter calls is left out at the link, with what it asks of the C library.
     target_compile_options(${target} PRIVATE -ffunction-sections
         -fno-exceptions -fno-rtti -U_GLIBCXX_ASSERTIONS -U_FORTIFY_SOURCE)
+    # What a compiler adds of its own, behind each archive that may ask for it.
+    target_link_libraries(${target} INTERFACE gcc)
 endfunction()
 
 function(berth_link_with_old_c_library target list)

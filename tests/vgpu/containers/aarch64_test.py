@@ -7,6 +7,7 @@ lies, if not where Debian has it.
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[2] / "src"
 GENERATE = SOURCE / "vgpu/interposer/generate_trampolines"
+C_LIBRARY = SOURCE / "vgpu/behind/c_library.txt"
 COMPILER = shutil.which("aarch64-linux-gnu-g++")
 QEMU = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
 # The library's modules, and the one file of `runtime` that it takes.
@@ -23,7 +25,7 @@ SOURCES = [path for module in ("behind", "interposer", "iterations", "ledger")
            for path in sorted((SOURCE / "vgpu" / module).rglob("*.cc"))
            if not path.name.endswith("_test.cc")] + [SOURCE / "runtime/socket_address.cc"]
 FLAGS = ["-std=c++20", "-O1", "-fPIC", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
-         f"-I{SOURCE}"]
+         "-ffunction-sections", f"-I{SOURCE}"]
 
 
 def run(*words, **environment):
@@ -67,6 +69,11 @@ class Aarch64(unittest.TestCase):
             "libberth-cuda.so", *FLAGS, "-shared", "-Wl,-soname,libcuda.so.1", "-Wl,--gc-sections",
             f"-Wl,--version-script={SOURCE}/vgpu/interposer/exported.map", "-Wl,-z,defs",
             "-nodefaultlibs", *SOURCES, trampolines, "-lc", "-lgcc")
+        listed = {line.split()[0] for line in C_LIBRARY.read_text().splitlines()
+                  if line and not line.startswith("#")}
+        needed = re.findall(r" U (\w+)", run("nm", "-D", library).stdout)
+        self.assertGreater(len(needed), 30)
+        self.assertEqual(set(needed) - listed, set())
         (self.folder / "driver").mkdir()
         driver = self.make("driver/libcuda.so.1", "-shared", "-fPIC", HERE / "old_driver.cc")
         program = self.make("program", "-nostartfiles", "-Wl,-e,begin", HERE / "old_program.cc")
