@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pages as a browser shows them, over a server with simulated GPUs: axe finds nothing in either
+// theme and width, keys lead where they say, an address shows what it says, a restart of the server
+// turns the chip and loses nothing, any prefix holds.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+const kChromium = [process.env.BERTH_CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome']
+  .find((path) => path && existsSync(path));
+if (!kChromium) {
+  console.log('skipped: no chromium is here (apt install chromium, or BERTH_CHROMIUM)');
+  process.exit(77);
+}
+
+const web = createRequire(new URL('../../web/package.json', import.meta.url));
+const { chromium } = web('playwright-core');
+const kAxe = readFileSync(web.resolve('axe-core/axe.min.js'), 'utf8');
+const kTags = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
+const kPatience = 60_000;
+const kScreens = [1440, 390].flatMap((width) =>
+  ['dark', 'light'].map((colorScheme) => ({ colorScheme, viewport: { width, height: 900 } })));
+
+const data = mkdtempSync(join(tmpdir(), 'berth-web-'));
+let browser;
+let port = 0;
+let failures = []; // what a page complained of
+
+function berth(...words) {
+  const program = join(process.env.BERTH_BIN, 'berth');
+  return execFileSync(program, words, {
+    encoding: 'utf8', env: { ...process.env, BERTH_DATA: data },
+  });
+}
+
+function up() {
+  berth('up', '--gpus', 'sim:8x80G', '--port', String(port));
+  port = Number(readFileSync(join(data, 'port'), 'utf8'));
+}
+
+function link() {
+  return /http:\S+/.exec(berth('web'))[0];
+}
+
+async function opened(address, options = {}) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(kPatience);
+  const page = await context.newPage();
+  page.on('pageerror', (error) => failures.push(error.message));
+  page.on('console', (message) => {
+    const isSilence = /Failed to load resource/.test(message.text());
+    if (message.type() === 'error' && !isSilence) failures.push(message.text());
+  });
+  await page.goto(address);
+  return page;
+}
+
+async function signedIn(options) {
+  const page = await opened(link(), options);
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  return page;
+}
+
+async function axe(page) {
+  await page.evaluate(kAxe);
+  const found = await page.evaluate(
+    (values) => globalThis.axe.run(document, { runOnly: { type: 'tag', values } }), kTags);
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+}
+
+async function isWhole(page) {
+  assert.deepEqual(await axe(page), []);
+  const { wide, words } = await page.evaluate(() => ({
+    wide: document.documentElement.scrollWidth - innerWidth,
+    words: document.body.innerText,
+  }));
+  assert.ok(wide <= 0, `the page is ${wide} px wider than the screen`);
+  assert.doesNotMatch(words, /\b(NaN|null|undefined|0s|Infinity)\b|\[object/);
+}
+
+async function goneTo(page, end) {
+  await page.waitForURL((url) => url.href.endsWith(end));
+}
+
+before(async () => {
+  up();
+  berth('project', 'create', 'nlp', '--quota', '2');
+  berth('project', 'create', 'vision', '--quota', '4');
+  for (const [project, gpus, name] of [['nlp', 4, 'bert'], ['vision', 2, 'resnet'],
+    ['nlp', 8, 'large'], ['nlp', 8, 'larger']]) {
+    berth('run', '-d', '-p', project, '-g', String(gpus), '-n', name, '--', 'sleep', '1000');
+  }
+  browser = await chromium.launch({ executablePath: kChromium, args: ['--no-sandbox'] });
+});
+
+after(async () => {
+  await browser?.close();
+  berth('down', '--jobs', 'cancel');
+  rmSync(data, { recursive: true });
+});
+
+test('who has not signed in is asked to, and a link signs in once', async () => {
+  const page = await opened(`http://localhost:${port}/`);
+  await page.getByText('Sign in.').waitFor();
+  await isWhole(page);
+  const used = link();
+  await page.goto(used);
+  await page.getByText('2 of 4 jobs are running.').waitFor();
+  assert.equal(new URL(page.url()).hash, '');
+  await page.reload();
+  await page.getByText('2 of 4 jobs are running.').waitFor();
+  const other = await opened(used);
+  await other.getByRole('alert').getByText('opened before').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('Sign in.').waitFor();
+});
+
+for (const screen of kScreens) {
+  test(`axe finds nothing, ${screen.colorScheme}, ${screen.viewport.width} px`, async () => {
+    const page = await signedIn(screen);
+    await page.getByText('2 of 4 jobs are running.').waitFor();
+    await isWhole(page);
+    for (const [state, words] of [['waiting', 'larger'], ['running', 'bert'], ['ended', 'have ended']]) {
+      await page.goto(`http://localhost:${port}/queue?state=${state}`);
+      await page.getByRole('main').getByText(words).first().waitFor();
+      await isWhole(page);
+    }
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await isWhole(page);
+  });
+}
+
+test('keys lead to pages, to the filter and back', async () => {
+  const page = await signedIn();
+  await page.keyboard.type('gq');
+  await goneTo(page, '/queue');
+  await page.keyboard.press('/');
+  await page.keyboard.type('name-that-no-job-has');
+  await page.getByText('No job is like this.').waitFor();
+  await goneTo(page, '/queue?q=name-that-no-job-has');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await page.keyboard.type('gh');
+  await goneTo(page, `${port}/`);
+  await page.getByText('Who owes whom').waitFor();
+});
+
+test('an address shows what it says, and back goes back', async () => {
+  const page = await signedIn();
+  await page.goto(`http://localhost:${port}/queue?state=running&project=nlp`);
+  await page.getByRole('row', { name: /bert/ }).waitFor();
+  assert.equal(await page.getByRole('row', { name: /resnet/ }).count(), 0);
+  await page.getByRole('link', { name: /^Waiting/ }).click();
+  await page.getByRole('row', { name: /larger/ }).waitFor();
+  await goneTo(page, '/queue?project=nlp');
+  await page.goBack();
+  await page.getByRole('row', { name: /bert/ }).waitFor();
+  await goneTo(page, '/queue?state=running&project=nlp');
+});
+
+test('the theme is the viewer\'s, and stays', async () => {
+  const page = await signedIn({ colorScheme: 'dark' });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.getByLabel('Theme').selectOption('light');
+  const light = await ground();
+  assert.notEqual(light, dark);
+  await page.reload();
+  assert.equal(await ground(), light);
+});
+
+test('a restart of the server turns the chip and loses no row', async () => {
+  const page = await signedIn();
+  await page.goto(`http://localhost:${port}/queue`);
+  const rows = page.getByRole('row');
+  await rows.filter({ hasText: 'larger' }).waitFor();
+  const many = await rows.count();
+  berth('down');
+  await page.getByRole('button', { name: /\d s old|Disconnected/ }).waitFor();
+  assert.equal(await rows.count(), many);
+  up();
+  await page.getByRole('button', { name: 'Live' }).waitFor();
+  assert.equal(await rows.count(), many);
+});
+
+test('behind a prefix all links and questions keep it', async () => {
+  const kPrefix = '/some/berth';
+  const outside = [];
+  const proxy = http.createServer((asked, answer) => {
+    if (!asked.url.startsWith(`${kPrefix}/`)) outside.push(asked.url);
+    const passed = http.request({
+      socketPath: join(data, 'berth.sock'),
+      path: asked.url.slice(kPrefix.length),
+      method: asked.method,
+    }, (found) => {
+      answer.writeHead(found.statusCode, found.headers);
+      found.pipe(answer);
+    });
+    passed.on('error', () => answer.destroy());
+    asked.pipe(passed);
+  });
+  await new Promise((done) => proxy.listen(0, '127.0.0.1', done));
+  const page = await opened(`http://127.0.0.1:${proxy.address().port}${kPrefix}/queue`);
+  await page.getByRole('row', { name: /larger/ }).waitFor();
+  await page.getByRole('link', { name: 'Home' }).click();
+  await goneTo(page, `${kPrefix}/`);
+  await page.getByText('2 of 4 jobs are running.').waitFor();
+  assert.deepEqual(outside, []);
+  await page.context().close();
+  proxy.closeAllConnections();
+  proxy.close();
+});
+
+test('no page complained of anything', () => {
+  assert.deepEqual(failures, []);
+});
