@@ -111,10 +111,10 @@ test('who has not signed in is asked to, and a link signs in once', async () => 
   await isWhole(page);
   const used = link();
   await page.goto(used);
-  await page.getByText('2 of 4 jobs are running.').waitFor();
+  await page.getByText('2 of your 4 jobs run; 2 wait.').waitFor();
   assert.equal(new URL(page.url()).hash, '');
   await page.reload();
-  await page.getByText('2 of 4 jobs are running.').waitFor();
+  await page.getByText('2 of your 4 jobs run; 2 wait.').waitFor();
   const other = await opened(used);
   await other.getByRole('alert').getByText('opened before').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -124,7 +124,7 @@ test('who has not signed in is asked to, and a link signs in once', async () => 
 for (const screen of kScreens) {
   test(`axe finds nothing, ${screen.colorScheme}, ${screen.viewport.width} px`, async () => {
     const page = await signedIn(screen);
-    await page.getByText('2 of 4 jobs are running.').waitFor();
+    await page.getByText('2 of your 4 jobs run; 2 wait.').waitFor();
     await isWhole(page);
     for (const [state, words] of [['waiting', 'larger'], ['running', 'bert'], ['ended', 'have ended']]) {
       await page.goto(`http://localhost:${port}/queue?state=${state}`);
@@ -214,7 +214,7 @@ test('behind a prefix all links and questions keep it', async () => {
   await page.getByRole('row', { name: /larger/ }).waitFor();
   await page.getByRole('link', { name: 'Home' }).click();
   await goneTo(page, `${kPrefix}/`);
-  await page.getByText('2 of 4 jobs are running.').waitFor();
+  await page.getByText('2 of your 4 jobs run; 2 wait.').waitFor();
   assert.deepEqual(outside, []);
   await page.context().close();
   proxy.closeAllConnections();

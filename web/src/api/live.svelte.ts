@@ -4,15 +4,14 @@
 // A page that is not looked at asks nothing.
 import { Reader, type Answer } from './read';
 import { authorization, signIn, signOut } from './session';
-import type { JobList, Problem, ProjectList, Status } from './types';
+import type { JobList, Overview, Problem } from './types';
 
 const kEveryMs = 1_000;
 const kEveryAtMostMs = 16_000; // while it is silent, doubled each time
 
 export class Live {
-  status = $state.raw<Status>();
+  overview = $state.raw<Overview>();
   jobs = $state.raw<JobList>();
-  projects = $state.raw<ProjectList>();
   problem = $state.raw<Problem>(); // of the last try, if it failed
   answeredAt = $state(0); // ms since 1970, of the last full answer; 0 = none yet
   retryAt = $state(0); // while it is silent
@@ -21,9 +20,8 @@ export class Live {
   hasSession = $state(false); // that can be ended
   now = $state(Date.now()); // moves once a second
 
-  #status = new Reader<Status>('api/v1/status', authorization);
+  #overview = new Reader<Overview>('api/v1/overview', authorization);
   #jobs = new Reader<JobList>('api/v1/jobs?order=importance&limit=1000&finished=100', authorization);
-  #projects = new Reader<ProjectList>('api/v1/projects', authorization);
   #me = new Reader<{ user: string; ends?: string }>('api/v1/me', authorization);
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -65,9 +63,7 @@ export class Live {
     if (this.#isReading) return;
     this.#isReading = true;
     clearTimeout(this.#timer);
-    const answers = await Promise.all([
-      this.#status.read(), this.#jobs.read(), this.#projects.read(),
-    ]);
+    const answers = await Promise.all([this.#overview.read(), this.#jobs.read()]);
     if (this.user === '' && answers[0].ok) {
       const me = await this.#me.read();
       if (me.ok) this.user = me.value.user;
@@ -81,15 +77,14 @@ export class Live {
     this.#timer = setTimeout(() => document.visibilityState === 'visible' && void this.read(), wait);
   }
 
-  #take([status, jobs, projects]: [Answer<Status>, Answer<JobList>, Answer<ProjectList>]): void {
-    if (status.ok) this.status = status.value;
+  #take([overview, jobs]: [Answer<Overview>, Answer<JobList>]): void {
+    if (overview.ok) this.overview = overview.value;
     if (jobs.ok) this.jobs = jobs.value;
-    if (projects.ok) this.projects = projects.value;
-    const failed = [status, jobs, projects].find((answer) => !answer.ok);
+    const failed = [overview, jobs].find((answer) => !answer.ok);
     this.problem = failed?.ok === false ? failed.problem : undefined;
     this.now = Date.now();
     this.isSignedOut = failed?.ok === false && failed.refused;
-    if (this.isSignedOut) this.status = this.jobs = this.projects = undefined;
+    if (this.isSignedOut) this.overview = this.jobs = undefined;
     if (failed === undefined) this.answeredAt = this.now;
     this.#failures = failed === undefined ? 0 : this.#failures + 1;
   }

@@ -40,27 +40,20 @@ export interface JobList {
   more: number; // jobs that are left out
 }
 
-export interface Project {
+// GPUs in all pools together.
+export interface ProjectUse {
   name: string;
-  parent: string;
-  use: {
-    pool: string;
-    quota: number;
-    fair_share: number;
-    used: number;
-    waiting: number;
-  }[];
+  quota: number;
+  used: number;
+  wanted: number; // on top, by jobs that wait
+  above_quota: number;
+  unused_quota: number;
 }
 
-export interface ProjectList {
-  items: Project[];
-}
-
-export interface Status {
-  version: string;
-  cluster_id: string;
-  gpus: { total: number; ready: number; used: number; idle: number };
-  jobs: Partial<Record<JobState, number>>;
+export interface Overview {
+  sentences: { about: 'own_jobs' | 'waiting' | 'not_ready' | 'quotas'; text: string }[];
+  gpus: { total: number };
+  projects: ProjectUse[];
   sequence: number; // of the last event
 }
 

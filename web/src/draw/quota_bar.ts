@@ -6,7 +6,7 @@
 export interface Use {
   quota: number;
   used: number;
-  waiting: number;
+  wanted: number; // on top, by what waits
 }
 
 export interface Piece {
@@ -17,7 +17,7 @@ export interface Piece {
 
 // GPUs at the right edge, one scale for all bars that are compared; never 0.
 export function scaleOf(uses: readonly Use[]): number {
-  return Math.max(1, ...uses.map((use) => Math.max(use.quota, use.used + use.waiting)));
+  return Math.max(1, ...uses.map((use) => Math.max(use.quota, use.used + use.wanted)));
 }
 
 export function quotaBar(use: Use, scale: number): { pieces: Piece[]; tick: number | null } {
@@ -28,7 +28,7 @@ export function quotaBar(use: Use, scale: number): { pieces: Piece[]; tick: numb
     { kind: 'within', from: 0, to: at(within) },
     { kind: 'over', from: at(use.quota), to: at(Math.max(use.used, use.quota)) },
     { kind: 'unused', from: at(within), to: at(use.quota) },
-    { kind: 'waiting', from: at(tail), to: at(Math.max(tail, use.used + use.waiting)) },
+    { kind: 'waiting', from: at(tail), to: at(Math.max(tail, use.used + use.wanted)) },
   ];
   return {
     pieces: pieces.filter((piece) => piece.to > piece.from),

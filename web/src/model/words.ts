@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sentences do the pages say? Numbers first, no moods. All words that depend on data are here.
-import type { Job, JobState, Status } from '../api/types';
-import { gpusOf, inState } from './queue';
-import { count, duration, gpus } from './numbers';
+// Which words do the pages say of data? The server writes the sentences, the rest is here.
+import type { Job, JobState, Overview, ProjectUse } from '../api/types';
+import { duration, gpus } from './numbers';
 
 // The answer in front, the rest of the sentence behind it.
 export interface Headline {
@@ -44,47 +43,22 @@ export function stateSince(job: Job, now: number): string {
   return job.finished === null ? `${word} ${age}` : `${word} ${age} ago`;
 }
 
-export function queueHeadline(jobs: readonly Job[], status: Status): Headline {
-  const waiting = inState(jobs, 'waiting');
-  const verbOfFree = status.gpus.idle === 1 ? 'is' : 'are';
-  const free = `${gpus(status.gpus.idle)} of ${count(status.gpus.total, 'GPU')} ${verbOfFree} free.`;
-  if (waiting.length === 0) {
-    return { answer: 'Nothing waits.', rest: free, note: 'Jobs start at once when GPUs are free.' };
-  }
-  const asked = waiting.reduce((sum, job) => sum + gpusOf(job), 0);
-  const verb = waiting.length === 1 ? 'waits' : 'wait';
-  const paused = waiting.filter((job) => job.state === 'paused').length;
-  return {
-    answer: `${count(waiting.length, 'job')} ${verb} for ${count(asked, 'GPU')}.`,
-    rest: free,
-    note: paused === 0 ? '' : `${gpus(paused)} of them ${paused === 1 ? 'is' : 'are'} paused.`,
-  };
+// The server's sentences, of which berth status says the same: what is asked first, in front.
+export function homeHeadline({ sentences }: Overview): Headline {
+  const [own, waiting, ...others] = sentences.map((sentence) => sentence.text);
+  return { answer: own ?? '', rest: waiting ?? '', note: others.join(' ') };
 }
 
-export function homeHeadline(jobs: readonly Job[], status: Status): Headline {
-  const live = jobs.filter((job) => job.finished === null);
-  const free = `${gpus(status.gpus.used)} of ${count(status.gpus.total, 'GPU')} are allocated.`;
-  if (live.length === 0) {
-    const hasRun = status.jobs.succeeded || status.jobs.failed || jobs.length > 0;
-    return { answer: hasRun ? 'No job is live.' : 'No job has run yet.', rest: free, note: '' };
-  }
-  const running = inState(live, 'running').length;
-  const waits = live.find((job) => job.state === 'queued' || job.state === 'paused');
-  return {
-    answer: running === live.length
-      ? `${live.length === 1 ? 'The only job is' : `All ${gpus(live.length)} jobs are`} running.`
-      : `${gpus(running)} of ${count(live.length, 'job')} ${running === 1 ? 'is' : 'are'} running.`,
-    rest: free,
-    note: waits === undefined || waits.why === ''
-      ? ''
-      : `${waits.spec.name} ${waits.state === 'paused' ? 'is paused' : 'waits'}: ${waits.why}.`,
-  };
+export function queueHeadline({ sentences }: Overview): Headline {
+  const of = (about: string) => sentences.find((sentence) => sentence.about === about)?.text ?? '';
+  const waiting = of('waiting');
+  const end = waiting.includes('; ') ? waiting.indexOf('; ') + 1 : waiting.length;
+  return { answer: waiting.slice(0, end), rest: waiting.slice(end + 1), note: of('quotas') };
 }
 
-// What a project's use says of its quota: who owes whom.
-export function balance(use: { quota: number; used: number; waiting: number }): string {
-  const over = use.used - use.quota;
-  if (over > 0) return `borrows ${gpus(over)}`;
-  if (over === 0) return use.quota === 0 ? 'uses none' : 'even';
-  return use.waiting > 0 ? `${gpus(-over)} unused` : `can lend ${gpus(-over)}`;
+// Who owes whom.
+export function balance(use: ProjectUse): string {
+  if (use.above_quota > 0) return `borrows ${gpus(use.above_quota)}`;
+  if (use.unused_quota === 0) return use.quota === 0 ? 'uses none' : 'even';
+  return use.wanted > 0 ? `${gpus(use.unused_quota)} unused` : `can lend ${gpus(use.unused_quota)}`;
 }
