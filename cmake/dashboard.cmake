@@ -3,7 +3,8 @@
 # Whether this build has the dashboard (web/), and of what: sets berth_pages to the packed file that
 # goes into berth, or to nothing. Node and the packages are looked for, or fetched, while this is
 # configured: AUTO leaves the dashboard out where they cannot be had, and berth says so at /.
-set(BERTH_DASHBOARD AUTO CACHE STRING "The dashboard in berth: AUTO (where Node can be had), ON, OFF")
+set(BERTH_DASHBOARD AUTO CACHE STRING
+    "The dashboard in berth: AUTO (where Node can be had), ON, OFF")
 set_property(CACHE BERTH_DASHBOARD PROPERTY STRINGS AUTO ON OFF)
 
 set(berth_web "${CMAKE_SOURCE_DIR}/web")

@@ -35,6 +35,7 @@ berth --help         all commands</pre>
 // Cuts the front of `text` off, up to the mark.
 std::string_view cut(std::string_view& text, char mark) {
     const std::size_t end = text.find(mark);
+    // ours: web/build.js packed it, and it is linked in
     BERTH_CHECK(end != std::string_view::npos, "a packed file is described in full");
     const std::string_view front = text.substr(0, end);
     text.remove_prefix(end + 1);
@@ -45,11 +46,13 @@ std::size_t cut_number(std::string_view& text, char mark) {
     const std::string_view digits = cut(text, mark);
     std::size_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    // ours: web/build.js packed it, and it is linked in
     BERTH_CHECK(error == std::errc() && end == digits.data() + digits.size(), "sizes are numbers");
     return number;
 }
 
 std::string_view cut_bytes(std::string_view& text, std::size_t size) {
+    // ours: web/build.js packed it, and it is linked in
     BERTH_CHECK(size <= text.size(), "each packed file is there in full");
     const std::string_view front = text.substr(0, size);
     text.remove_prefix(size);
@@ -105,6 +108,7 @@ Pages::Pages(std::string_view packed) {
         files_[i].gzipped = cut_bytes(packed, sizes[i].second);
     }
     const bool is_sorted = std::ranges::is_sorted(files_, {}, &File::path);
+    // ours: web/build.js packed it, and it is linked in
     BERTH_CHECK(packed.empty() && is_sorted && find(kIndex) != nullptr,
                 "packed files are sorted, index.html among them, with nothing behind them");
 }
