@@ -168,6 +168,13 @@ test('an address shows what it says, and back goes back', async () => {
   await goneTo(page, '/queue?state=running&project=nlp');
 });
 
+test('the queue says when a job starts, or that this is not known', async () => {
+  const page = await signedIn();
+  await page.goto(`http://localhost:${port}/queue`);
+  const row = page.getByRole('row', { name: /larger/ });
+  await row.getByText(/no estimate yet|^about |^after /).waitFor();
+});
+
 test('the theme is the viewer\'s, and stays', async () => {
   const page = await signedIn({ colorScheme: 'dark' });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

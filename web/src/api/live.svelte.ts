@@ -4,14 +4,16 @@
 // A page that is not looked at asks nothing.
 import { Reader, type Answer } from './read';
 import { authorization, signIn, signOut } from './session';
-import type { JobList, Overview, Problem } from './types';
+import type { JobList, Overview, Problem, StartEstimate } from './types';
 
 const kEveryMs = 1_000;
+const kForeseeEveryMs = 5_000; // costs the server more
 const kEveryAtMostMs = 16_000; // while it is silent, doubled each time
 
 export class Live {
   overview = $state.raw<Overview>();
   jobs = $state.raw<JobList>();
+  estimates = $state.raw(new Map<number, StartEstimate>()); // by job; some seconds older
   problem = $state.raw<Problem>(); // of the last try, if it failed
   answeredAt = $state(0); // ms since 1970, of the last full answer; 0 = none yet
   retryAt = $state(0); // while it is silent
@@ -22,6 +24,11 @@ export class Live {
 
   #overview = new Reader<Overview>('api/v1/overview', authorization);
   #jobs = new Reader<JobList>('api/v1/jobs?order=importance&limit=1000&finished=100', authorization);
+  #foreseen = new Reader<JobList>(
+    'api/v1/jobs?order=importance&limit=200&finished=0&state=queued,paused&foresee=true',
+    authorization,
+  );
+  #foreseenAt = 0;
   #me = new Reader<{ user: string; ends?: string }>('api/v1/me', authorization);
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -72,9 +79,18 @@ export class Live {
     this.#isReading = false;
     this.#take(answers);
     if (this.isSignedOut) return;
+    if (this.now - this.#foreseenAt >= kForeseeEveryMs) void this.#foresee();
     const wait = Math.min(kEveryMs * 2 ** this.#failures, kEveryAtMostMs);
     this.retryAt = this.#failures > 0 ? Date.now() + wait : 0;
     this.#timer = setTimeout(() => document.visibilityState === 'visible' && void this.read(), wait);
+  }
+
+  async #foresee(): Promise<void> {
+    this.#foreseenAt = this.now;
+    const answer = await this.#foreseen.read();
+    if (!answer.ok) return;
+    this.estimates = new Map(answer.value.items.flatMap(({ id, foresight }) =>
+      foresight?.start_estimate ? [[id, foresight.start_estimate] as const] : []));
   }
 
   #take([overview, jobs]: [Answer<Overview>, Answer<JobList>]): void {

@@ -12,6 +12,14 @@ export interface Verdict {
   blockers: number[]; // jobs
 }
 
+// When a job starts, as far as it is known.
+export interface StartEstimate {
+  optimistic: string | null;
+  expected: string | null;
+  pessimistic: string | null;
+  after: number | null; // a job that starts before it
+}
+
 // Times are ISO 8601, in UTC.
 export interface Job {
   id: number;
@@ -32,6 +40,7 @@ export interface Job {
   detail: string;
   verdict: Verdict | null;
   why: string; // one sentence without a full stop; may be empty
+  foresight: { start_estimate: StartEstimate | null } | null; // null: was not asked for
 }
 
 export interface JobList {

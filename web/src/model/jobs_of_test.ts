@@ -20,6 +20,7 @@ export function job(id: number, part: Partial<Job> & { project?: string; gpus?: 
     parked_since: null,
     detail: '',
     verdict: { reason: 'QuotaFair', position: id, blockers: [] },
+    foresight: null,
     why: 'lab uses 4 of its fair share of 4 GPUs',
     ...rest,
   };
