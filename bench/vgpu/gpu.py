@@ -45,7 +45,8 @@ OVERLAP = BUILD / "bench/vgpu/berth-bench-overlap"
 ARBITER = BUILD / "bin/berth-arbiter"
 SOFTWARE = BUILD / "software_gpu"
 STATE = "/dev/shm/berth-bench-gpu"
-PARTS = ("calls", "step", "instructions", "sharing", "crowd", "overlap", "priority", "memory", "pause")
+PARTS = ("calls", "step", "instructions", "sharing", "crowd", "overlap", "priority", "memory",
+         "pause")
 MIB = 1 << 20
 TIMEOUT_S = 300
 
