@@ -20,6 +20,24 @@ bool goes_behind_some(const auto& tenants, const Claim& claim) {
         tenants, [&](const auto& other) { return other.claim.priority > claim.priority; });
 }
 
+// Of all tenants.
+std::int64_t processes_in_flight(const auto& tenants) {
+    std::int64_t count = 0;
+    for (const auto& tenant : tenants)
+        if (tenant.sight.in_flight) count += tenant.sight.processes;
+    return count;
+}
+
+// Of the time with its work, what its processes had of the GPU beside those of others.
+std::int64_t part_of(const Sight& sight, std::int64_t processes) {
+    return sight.in_flight && processes > 0 ? sight.used_ns * sight.processes / processes
+                                            : sight.used_ns;
+}
+
+bool is_at_work(const Sight& sight) {
+    return sight.waiting || sight.in_flight || sight.used_ns > 0;
+}
+
 }  // namespace
 
 Windows::Id Windows::join(const Claim& claim, std::int64_t now) {
@@ -49,7 +67,8 @@ void Windows::see(Id id, const Sight& sight) {
     Tenant* tenant = find(id);
     if (tenant == nullptr) return;
     const std::int64_t used = std::clamp<std::int64_t>(sight.used_ns, 0, kUsedMax);
-    tenant->sight = {sight.waiting, sight.in_flight, tenant->sight.used_ns + used, sight.oldest};
+    tenant->sight = {sight.waiting, sight.in_flight, tenant->sight.used_ns + used, sight.oldest,
+                     sight.processes};
 }
 
 Right Windows::right(Id id) const {
@@ -99,13 +118,15 @@ std::int64_t Windows::turn(std::int64_t now) {
 void Windows::account(std::int64_t now) {
     const std::int64_t elapsed = last_turn_ == 0 ? 0 : now - last_turn_;
     last_turn_ = now;
+    const std::int64_t crowd = processes_in_flight(tenants_);
     std::int64_t used = 0;
     std::vector<Tenant*> working;
     std::vector<Claim> claims;
     for (Tenant& tenant : tenants_) {
         tenant.sight.used_ns = tenant.usage.charge(
             tenant.sight.used_ns, keeps_from_others(tenant) ? std::min(elapsed, kUsedMax) : 0);
-        if (is_at_work(tenant)) tenant.active_at = now;
+        tenant.sight.used_ns = part_of(tenant.sight, crowd);
+        if (is_at_work(tenant.sight)) tenant.active_at = now;
         // Between two pieces of work a tenant still counts as being at work.
         if (now - tenant.active_at <= pace_.window) {
             working.push_back(&tenant);
@@ -127,7 +148,7 @@ void Windows::account(std::int64_t now) {
     for (std::size_t index = 0; index < working.size() && whole > 0; ++index) {
         Tenant& tenant = *working[index];
         tenant.credit += used * parts[index] / whole * kWhole;
-        if (!is_at_work(tenant)) tenant.credit = std::min(tenant.credit, savings(tenant));
+        if (!is_at_work(tenant.sight)) tenant.credit = std::min(tenant.credit, savings(tenant));
     }
 }
 

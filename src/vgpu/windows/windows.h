@@ -15,6 +15,10 @@
 // What is launched ahead is what others wait for, and what keeps the GPU at work: little of it from
 // tenants behind another one, much from those before others.
 //
+// Work of a former holder that does not end for long is not waited for, and that of a lower
+// priority is not at all. Then the driver divides the GPU's time among all processes with work, and
+// each tenant is charged its part of that.
+//
 // A cap that is reached stops a tenant once the work is done that it had then: to launch beside
 // that costs no time of the GPU.
 //
@@ -55,6 +59,7 @@ struct Sight {
     bool in_flight = false;  // launched work has not ended
     std::int64_t used_ns = 0;  // device time
     std::int64_t oldest = 0;  // when the oldest of that work began, where some is in flight
+    std::int32_t processes = 1;  // that have some in flight
 };
 
 enum class Right {
@@ -100,9 +105,6 @@ class Windows {
     Tenant* find(Id id);
     bool is_capped(const Tenant& tenant) const { return tenant.claim.cap < 1000; }
     bool can_run(const Tenant& tenant) const;
-    static bool is_at_work(const Tenant& tenant) {
-        return tenant.sight.waiting || tenant.sight.in_flight || tenant.sight.used_ns > 0;
-    }
     void account(std::int64_t now);
     bool keeps_from_others(const Tenant& tenant) const;
     std::int64_t savings(const Tenant& tenant) const;

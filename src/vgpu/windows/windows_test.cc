@@ -267,6 +267,26 @@ TEST_CASE("who has reached its cap may launch for as long as the work goes on th
     CHECK(windows.right(one) == Right::closed);
 }
 
+TEST_CASE("work that outlasts the wait for it is charged by its processes, so shares hold") {
+    Windows windows;
+    const Windows::Id crowd = windows.join(share(500), 0);  // four processes, a second of work each
+    const Windows::Id other = windows.join(share(500), 0);
+    std::int64_t left = 0;
+    std::int64_t used[2] = {};
+    for (std::int64_t now = kMs; now < 200 * kSecond; now += kMs) {
+        if (left <= 0 && windows.right(crowd) != Right::closed) left = 4 * kSecond;
+        const bool is_other_let = windows.right(other) != Right::closed;
+        const std::int64_t served = left > 0 ? (is_other_let ? kMs * 4 / 5 : kMs) : 0;
+        left -= served;
+        used[0] += served;
+        used[1] += is_other_let ? kMs - served : 0;
+        windows.see(crowd, {left <= 0, left > 0, served > 0 ? kMs : 0, now, 4});
+        windows.see(other, {!is_other_let, is_other_let, is_other_let ? kMs : 0, now, 1});
+        windows.turn(now);
+    }
+    CHECK(of(used[0], used[0] + used[1]) == doctest::Approx(0.5).epsilon(0.02));
+}
+
 TEST_CASE("what is promised to none is dealt by weight") {
     Gpu gpu(Patterns{{{200, 1000, 1, 0}}, {{200, 1000, 2, 0}}});
     gpu.run(kSecond);

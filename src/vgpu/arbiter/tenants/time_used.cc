@@ -23,6 +23,7 @@ windows::Sight TimeUsed::look(ledger::Place place, const std::vector<bool>& take
         sight.waiting = sight.waiting || words.waiting != 0;
         if (const std::int64_t since = words.busy_since; since != 0) {
             sight.oldest = sight.in_flight ? std::min(sight.oldest, since) : since;
+            sight.processes = sight.in_flight ? sight.processes + 1 : 1;
             sight.in_flight = true;
             ledger::count_busy(place, now);
         }
