@@ -96,7 +96,7 @@ void append_response(std::string& out, const Response& response, bool closes) {
     }
     if (closes) out += "\r\nConnection: close";
     out += "\r\n\r\n";
-    out += response.body;
+    if (!response.is_to_head) out += response.body;
 }
 
 }  // namespace berth::api

@@ -37,6 +37,7 @@ struct Response {
     std::string body;
     std::string content_type = "application/json";
     std::vector<std::pair<std::string, std::string>> headers;
+    bool is_to_head = false;  // the body is described and not sent
 };
 
 // Called once, now or later; does nothing when the client has gone.

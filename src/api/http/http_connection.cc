@@ -232,9 +232,9 @@ void HttpConnection::dispatch() {
     closes_ = !message.keep_alive() || is_brief_ || !is_known_;
     const std::uint64_t slot = first_slot_ + answers_.size();
     answers_.emplace_back();
-    const bool has_body = message.method() != http::verb::head;
-    Respond respond = [weak = weak_from_this(), slot, has_body](Response response) {
-        if (!has_body) response.body.clear();
+    const bool is_head = message.method() == http::verb::head;
+    Respond respond = [weak = weak_from_this(), slot, is_head](Response response) {
+        response.is_to_head = is_head;
         if (const auto self = weak.lock()) self->answer(slot, std::move(response));
     };
     if (!parser_->has_address) {

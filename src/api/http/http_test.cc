@@ -45,6 +45,12 @@ TEST_CASE("an answer carries its length, its headers and whether more may follow
     CHECK(text.find("\r\nConnection: close\r\n") != std::string::npos);
 }
 
+TEST_CASE("to HEAD the body is described as it would be, and not sent") {
+    std::string text;
+    append_response(text, {200, "abc", "text/plain", {}, true}, false);
+    CHECK(text.ends_with("\r\nContent-Length: 3\r\n\r\n"));
+}
+
 TEST_CASE("what the client has already is neither sent nor described again") {
     std::string text;
     append_response(text, {304, "", "text/html", {{"ETag", "\"x\""}}}, false);

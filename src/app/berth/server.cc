@@ -504,6 +504,7 @@ std::string Server::banner() const {
     text += "  API       " + parts.options.data_dir +
             "/berth.sock, http://127.0.0.1:" + std::to_string(parts.site->facts.port) +
             " with the token in " + parts.options.data_dir + "/token\n";
+    text += "  Pages     berth web prints a link that signs a browser in\n";
     text +=
         "  Try       berth run -- env | grep CUDA      berth ls      berth project create "
         "vision --quota 4\n";
