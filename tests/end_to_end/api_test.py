@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP as clients meet it: errors, long polls, pipelining, limits."""
+import gzip
 import json
+import re
 import socket
 import time
 
@@ -136,6 +138,41 @@ class Api(ServerCase):
         other = self.server.request("GET", "overview?user=bob")
         self.assertEqual(other["sentences"][0]["text"], "You have no job that runs or waits.")
         self.assertEqual((other["own_jobs"]["running"], other["jobs"]["running"]), (0, 1))
+
+    def test_what_has_not_changed_is_not_sent_again(self):
+        def ask(path, known=""):
+            answer = self.raw(f"GET /api/v1/{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                              f"If-None-Match: {known}\r\n\r\n".encode()).decode()
+            head, _, body = answer.partition("\r\n\r\n")
+            return int(head.split()[1]), re.search("ETag: (.*)", head)[1].strip(), body
+
+        for path in ("jobs", "overview", "projects", "pools", "policy"):
+            with self.subTest(path):
+                _, first, _ = ask(path)
+                # The tenth second may end just then.
+                again = [ask(path, f'"x", {first}') for _ in range(2)]
+                self.assertIn((304, first, ""), again)
+        _, before, _ = ask("jobs")
+        self.shell("sleep 1000")
+        status, after, body = ask("jobs", before)
+        self.assertEqual(status, 200)
+        self.assertNotEqual(after, before)
+        self.assertIn("sleep 1000", body)
+
+    def test_a_page_is_sent_as_the_browser_takes_it_and_once(self):
+        def ask(*headers):
+            request = ["GET / HTTP/1.1", "Host: x", "Connection: close", *headers, "", ""]
+            head, _, body = self.raw("\r\n".join(request).encode()).partition(b"\r\n\r\n")
+            return head.decode(), body
+
+        head, body = ask()
+        if "ETag" not in head:
+            self.skipTest("this build has no dashboard")
+        packed_head, packed = ask("Accept-Encoding: br, gzip")
+        self.assertIn("Content-Encoding: gzip", packed_head)
+        self.assertEqual(gzip.decompress(packed), body)
+        known = re.search("ETag: (.*)", head)[1].strip()
+        self.assertIn(" 304 ", ask(f"If-None-Match: {known}")[0])
 
     def test_nodes_show_who_is_on_each_gpu(self):
         job = self.shell("sleep 1000", request={"share": 0.5})

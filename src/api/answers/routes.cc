@@ -10,22 +10,28 @@
 namespace berth::api {
 namespace {
 
+// Whether the same question has the same answer until the next event; what depends on the time
+// beside that (ranks, the end of a minimum run) may be kSameFor old then.
+enum class Changes { Always, WithEvents };
+constexpr base::Duration kSameFor{10'000};
+
 struct Route {
     std::string_view method;
     // Below kPrefix, or from the root; "*" stands for one word that is left open.
     std::string_view path;
     Right right;            // that who asks has to have
     void (*answer)(Site&, Call);
+    Changes changes = Changes::Always;
 };
 
 constexpr std::string_view kPrefix = "/api/v1/";
 
 constexpr Route kRoutes[] = {
     {"GET", "status", Right::See, get_status},
-    {"GET", "overview", Right::See, get_overview},
+    {"GET", "overview", Right::See, get_overview, Changes::WithEvents},
     {"POST", "shutdown", Right::Server, post_shutdown},
     {"POST", "jobs", Right::Submit, post_job},
-    {"GET", "jobs", Right::See, get_jobs},
+    {"GET", "jobs", Right::See, get_jobs, Changes::WithEvents},
     {"GET", "jobs/*", Right::See, get_job},
     {"GET", "jobs/*/why", Right::See, get_why},
     {"GET", "jobs/*/log", Right::Read, get_log},
@@ -36,16 +42,16 @@ constexpr Route kRoutes[] = {
     {"GET", "gpus", Right::See, get_nodes},
     {"PUT", "nodes/*", Right::Cluster, put_node},
     {"PUT", "nodes/*/*", Right::Cluster, put_node},
-    {"GET", "pools", Right::See, get_pools},
+    {"GET", "pools", Right::See, get_pools, Changes::WithEvents},
     {"PUT", "pools/*", Right::Cluster, put_pool},
     {"DELETE", "pools/*", Right::Cluster, delete_pool},
-    {"GET", "projects", Right::See, get_projects},
+    {"GET", "projects", Right::See, get_projects, Changes::WithEvents},
     {"PUT", "projects/*", Right::Cluster, put_project},
     {"GET", "state", Right::Read, get_state},
     {"POST", "what-if", Right::See, post_what_if},
     {"GET", "projects/*/fair-share", Right::See, get_fair_share},
     {"DELETE", "projects/*", Right::Cluster, delete_project},
-    {"GET", "policy", Right::See, get_policy},
+    {"GET", "policy", Right::See, get_policy, Changes::WithEvents},
     {"PUT", "policy", Right::Cluster, put_policy},
     {"GET", "me", Right::See, get_me},
     {"POST", "links", Right::See, post_link},
@@ -97,6 +103,21 @@ Respond with_notice(Site& site, Respond respond) {
     };
 }
 
+// Another whenever the answer to this user may be.
+std::string etag_of(const Site& site, const Request& request) {
+    const std::int64_t age = base::to_ms(site.clock.now()) / kSameFor.count();
+    return "\"" + std::to_string(site.controller.state().sequence) + "." + std::to_string(age) +
+           "." + std::to_string(base::to_ms(site.facts.started)) + "." +
+           std::to_string(std::hash<std::string>{}(request.user)) + "\"";
+}
+
+Respond with_etag(std::string etag, Respond respond) {
+    return [etag = std::move(etag), respond = std::move(respond)](Response response) {
+        if (response.status == 200) response.headers.emplace_back("ETag", etag);
+        respond(std::move(response));
+    };
+}
+
 }  // namespace
 
 void answer(Site& site, Request request, Respond respond) {
@@ -112,6 +133,12 @@ void answer(Site& site, Request request, Respond respond) {
         if (!request.rights.has(route.right)) {
             return respond(
                 problem(403, "who signed in here may look and change nothing", "berth web"));
+        }
+        if (route.changes == Changes::WithEvents) {
+            const std::string etag = etag_of(site, request);
+            const bool is_known_there = request.known_etags.find(etag) != std::string::npos;
+            if (is_known_there) return respond({304, "", "", {{"ETag", etag}}});
+            respond = with_etag(etag, std::move(respond));
         }
         return route.answer(site, {std::move(request), std::move(respond), std::move(words)});
     }

@@ -39,8 +39,10 @@ struct HttpConnection::Parser {
     bool has_address = false;  // it could be read, and is in `heard`
     Request heard;
 
-    void read_address() {
+    void read_header() {
         heard.method = text_of(request.get().method_string());
+        heard.accepted_encodings = text_of(request.get()[http::field::accept_encoding]);
+        heard.known_etags = text_of(request.get()[http::field::if_none_match]);
         has_address = parse_target(text_of(request.get().target()), heard);
     }
 
@@ -208,7 +210,7 @@ bool HttpConnection::parse() {
 
 bool HttpConnection::hear() {
     const auto& message = parser_->request.get();
-    parser_->read_address();
+    parser_->read_header();
     const auto now = Clock::now();
     const auto asker = gate_.hear(peer_, parser_->sender(), now);
     if (!asker || !parser_->admit(*asker)) {
