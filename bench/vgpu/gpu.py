@@ -423,16 +423,20 @@ def overlap(gpu, seconds, report):
 
     with Node(gpu) as node:
         for terms, goal in ((["cap=0.9"], 1.05), (["share=0.5"] * 2, 1.1)):
-            bare = step([os.environ] * len(terms))
-            ours = step(tenants(*terms))
-            report.add("overlap_step_over_bare", ours["step_ms"] / bare["step_ms"], "<=", goal,
-                       terms=terms[0], beside_busy=len(terms) > 1, bare_ms=bare["step_ms"],
-                       means=[ours["mean_ms"], bare["mean_ms"]])
+            rounds = [(step([os.environ] * len(terms)), step(tenants(*terms)))
+                      for _ in range(3)]  # in turn: what else the machine does meets both
+            ratios = sorted(ours["step_ms"] / bare["step_ms"] for bare, ours in rounds)
+            report.add("overlap_step_over_bare", ratios[1], "<=", goal, terms=terms[0],
+                       beside_busy=len(terms) > 1, all=[round(ratio, 3) for ratio in ratios],
+                       bare_ms=min(bare["step_ms"] for bare, _ in rounds))
         behind = step(tenants("share=0.2", "share=0.8"), (1, 200, 50, 20_000, 0))
         part = (200 * 50 + 20_000 + 50) / 1000 / behind["mean_ms"]
         report.add("long_behind_short_off_percent", 100 * abs(part / 0.2 - 1), "<=", 3, part=part)
-        short = [max(together([((4, 1, 3_000_000, 50), env)], STREAMS)[0]["kernels"][1]
-                     for _ in range(3)) for env in (os.environ, tenants("cap=0.9")[0])]
+        short = []
+        for env in (os.environ, tenants("cap=0.9")[0]):
+            gpu.begin_again()
+            found = together([((4, 1, 3_000_000, 50), env)], STREAMS)[0]
+            short.append(found["kernels"][1])
         report.add("launches_beside_3_s", short[1], ">=", short[0] / 2, without_berth=short[0])
 
 
