@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cluster/gang.h"
+
 namespace berth::overview {
 namespace {
 
@@ -22,17 +24,36 @@ void count(JobCounts& counts, const model::JobRecord& record) {
     }
 }
 
-// What it has on nodes that are ready, and does not use.
-void count_unused(GpuCounts& gpus, const cluster::Cluster& cluster,
-                  const model::JobRecord& record) {
+// What jobs have on nodes that are not ready, which are in no pool's capacity.
+struct Beside {
+    MilliGpu all{0};
+    MilliGpu used{0};
+};
+
+void count_gpus(GpuCounts& gpus, Beside& beside, const cluster::Cluster& cluster,
+                const model::JobRecord& record) {
     const bool leaves = record.state == JobState::Pausing || record.state == JobState::Cancelling;
     for (const model::TaskPlacement& task : record.tasks) {
-        if (!cluster.nodes()[task.node.index()].is_ready) continue;
         const bool is_leaving =
             leaves || std::ranges::find(record.releasing, task.task) != record.releasing.end();
+        const bool is_starting = !is_leaving && record.state == JobState::Starting;
         if (is_leaving) gpus.leaving += task.gpus();
-        if (!is_leaving && record.state == JobState::Starting) gpus.starting += task.gpus();
+        if (is_starting) gpus.starting += task.gpus();
+        if (cluster.nodes()[task.node.index()].is_ready) continue;
+        beside.all += task.gpus();
+        if (!is_leaving && !is_starting) beside.used += task.gpus();
     }
+}
+
+// What it asks at least, where it waits: of the first of its pools, as GPUs count there.
+MilliGpu wanted_by(const cluster::Cluster& cluster, const model::JobRecord& record) {
+    const bool waits = record.state == JobState::Queued || record.state == JobState::Paused;
+    if (!waits || record.held) return {0};
+    const cluster::Job& job = cluster.job(record.id);
+    const base::PoolId pool = cluster.shape(job.shape).pools.front();
+    return cluster.demand(job.shape, pool) * job.least_tasks() +
+           cluster::gpus_of_companions(cluster, cluster.shape(job.shape), pool,
+                                       &cluster::Cluster::demand);
 }
 
 int most_idle_together(const cluster::PoolState& pool) {
@@ -42,17 +63,26 @@ int most_idle_together(const cluster::PoolState& pool) {
     return most;
 }
 
-void count_pools(GpuCounts& gpus, const cluster::Cluster& cluster) {
+void count_pools(GpuCounts& gpus, MilliGpu& ready, const cluster::Cluster& cluster) {
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         gpus.total += base::gpus(cluster.own_gpus({static_cast<base::NodeId::Rep>(i)}));
     }
-    MilliGpu ready{0};
     for (const cluster::PoolState& pool : cluster.pools()) {
         ready += pool.capacity;
         gpus.idle += pool.free_total[static_cast<std::size_t>(cluster::View::Idle)];
         gpus.idle_together = std::max(gpus.idle_together, most_idle_together(pool));
     }
-    gpus.not_ready = gpus.total - ready;
+}
+
+GpuCounts gpus_of(const lifecycle::State& state) {
+    GpuCounts gpus;
+    MilliGpu ready{0};
+    count_pools(gpus, ready, state.cluster);
+    Beside beside;
+    for (const auto& [id, record] : state.jobs) count_gpus(gpus, beside, state.cluster, record);
+    gpus.not_ready = gpus.total - ready - beside.all;
+    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
+    return gpus;
 }
 
 ProjectUse use_of(const cluster::Cluster& cluster, base::ProjectId project) {
@@ -63,10 +93,10 @@ ProjectUse use_of(const cluster::Cluster& cluster, base::ProjectId project) {
         if (cluster.pool(pool).name.empty()) continue;  // removed
         const cluster::Claim& claim = cluster.claim(pool, project);
         const MilliGpu used = claim.usage.allocated;
-        const MilliGpu quota = std::min(claim.quota, cluster.pool(pool).counted_capacity);
+        const bool is_bounded = claim.quota < model::kUnlimited;
+        const MilliGpu quota = is_bounded ? claim.quota : cluster.pool(pool).counted_capacity;
         use.quota += quota;
         use.used += used;
-        use.wanted += claim.usage.pending;
         use.borrowed += std::max(used - quota, MilliGpu{0});
         use.unused += std::max(quota - used, MilliGpu{0});
     }
@@ -79,19 +109,20 @@ Overview overview_of(const lifecycle::State& state, std::string_view user) {
     const cluster::Cluster& cluster = state.cluster;
     Overview overview;
     overview.has_run_any = state.last_job.value > 0;
-    count_pools(overview.gpus, cluster);
+    overview.gpus = gpus_of(state);
+    std::vector<MilliGpu> wanted(cluster.projects().size());
     for (const auto& [id, record] : state.jobs) {
         count(overview.jobs, record);
         if (record.user == user) count(overview.own, record);
-        count_unused(overview.gpus, cluster, record);
+        const MilliGpu by_it = wanted_by(cluster, record);
+        overview.wanted += by_it;
+        wanted[cluster.find_project(record.spec.project).index()] += by_it;
     }
-    GpuCounts& gpus = overview.gpus;
-    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
     for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
         const base::ProjectId project{static_cast<base::ProjectId::Rep>(i)};
         if (!cluster.is_leaf(project) || cluster.projects()[i].project.name.empty()) continue;
         overview.projects.push_back(use_of(cluster, project));
-        overview.wanted += overview.projects.back().wanted;
+        overview.projects.back().wanted = wanted[i];
     }
     return overview;
 }

@@ -16,11 +16,11 @@ using base::MilliGpu;
 // Each GPU, or part of one, counts once.
 struct GpuCounts {
     MilliGpu total{0};
-    MilliGpu used{0};       // by jobs that run, or promised to one
+    MilliGpu used{0};       // by jobs that run, wherever, or promised to one
     MilliGpu starting{0};   // given to jobs whose processes are being started
     MilliGpu leaving{0};    // still with jobs that were asked to leave
     MilliGpu idle{0};       // on nodes that are ready
-    MilliGpu not_ready{0};
+    MilliGpu not_ready{0};  // on nodes that are not ready, and with no job
     int idle_together = 0;  // the most whole idle GPUs of one node
 };
 
@@ -38,7 +38,7 @@ struct ProjectUse {
     std::string name;
     MilliGpu quota{0};
     MilliGpu used{0};     // or promised to its jobs
-    MilliGpu wanted{0};   // on top, by jobs that wait
+    MilliGpu wanted{0};   // at least, by its jobs that wait
     MilliGpu borrowed{0}; // beyond its quota, pool by pool
     MilliGpu unused{0};   // of its quota
 };
@@ -47,7 +47,7 @@ struct Overview {
     GpuCounts gpus;
     JobCounts own;  // the user's
     JobCounts jobs;  // all
-    MilliGpu wanted{0};  // by all jobs that wait
+    MilliGpu wanted{0};  // at least, by all jobs that wait
     bool has_run_any = false;  // a job was ever submitted
     std::vector<ProjectUse> projects;  // that have no projects below them, in their order
 };

@@ -97,6 +97,14 @@ TEST_CASE("a user hears of the user's own jobs first, then of all that wait") {
     CHECK(cluster.said_to("carl").front() == "Your job waits.");
 }
 
+TEST_CASE("a name that could be read as more than one is in quotes") {
+    Cluster cluster;
+    cluster.set_project("a 9; b", 0);
+    cluster.run("a 9; b", 0, 0, 1, "eve");
+    CHECK(cluster.said_to("eve").back() ==
+          "Above quota: \"a 9; b\" 1; unused quota: vision 6, and nlp 2.");
+}
+
 TEST_CASE("who is above its quota is named beside who leaves some of its own") {
     Cluster cluster;
     cluster.run("nlp", 0, 0, 4, "bob");
@@ -111,7 +119,45 @@ TEST_CASE("who is above its quota is named beside who leaves some of its own") {
     cluster.run("p2", 1, 3, 1, "bob");
     CHECK(cluster.said_to("ann") ==
           Said{"You have no job that runs or waits.", "No job waits; all 8 GPUs are in use.",
-               "Above quota: nlp 3, p0 1, p1 1 and others 1; unused quota: vision 6."});
+               "Above quota: nlp 3, p0 1, p1 1, and others 1; unused quota: vision 6."});
+}
+
+TEST_CASE("what waits wants what it asks at least, once, and what runs wants nothing") {
+    Cluster cluster;
+    model::JobSpec spec;
+    spec.name = "grows";
+    spec.project = "vision";
+    spec.request.gpus = 1;
+    spec.tasks_max = 8;
+    const JobId grows{1};
+    cluster.happen(model::JobSubmitted{grows, spec, "ann", "python train.py"});
+    CHECK(overview::overview_of(cluster.state, "ann").wanted == base::gpus(1));
+    cluster.start(grows, 0, 0, 1);
+    cluster.happen(model::JobRunning{grows});
+    CHECK(overview::overview_of(cluster.state, "ann").wanted == base::gpus(0));
+    cluster.submit("nlp", 4, "bob");
+    const JobId on_hold = cluster.submit("nlp", 4, "bob");
+    cluster.happen(model::JobHeld{on_hold});
+    const overview::Overview seen = overview::overview_of(cluster.state, "bob");
+    CHECK(seen.wanted == base::gpus(4));
+    CHECK(seen.projects[1].wanted == base::gpus(4));
+    CHECK(cluster.said_to("bob").front() ==
+          "None of your 2 jobs runs; 1 waits, and 1 is on hold until you resume it.");
+    cluster.submit("nlp", 0, "carl");
+    cluster.happen(model::JobHeld{JobId{2}});
+    CHECK(cluster.said_to("carl")[1] == "1 job waits for CPU or memory; 7 of 8 GPUs are idle.");
+}
+
+TEST_CASE("what runs on a drained node is used, and its quota stays what was promised") {
+    Cluster cluster;
+    cluster.run("nlp", 0, 0, 4, "bob");
+    cluster.set_node("n0", model::NodeHealth::Drained);
+    cluster.set_node("n1", model::NodeHealth::Drained);
+    const overview::Overview seen = overview::overview_of(cluster.state, "bob");
+    CHECK(seen.gpus.used == base::gpus(4));
+    CHECK(seen.gpus.not_ready == base::gpus(4));
+    CHECK(seen.projects[1].quota == base::gpus(2));
+    CHECK(cluster.said_to("bob").back() == "Above quota: nlp 2; unused quota: vision 6.");
 }
 
 TEST_CASE("each GPU counts once, whatever it does") {

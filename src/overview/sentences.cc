@@ -12,11 +12,11 @@ constexpr std::size_t kNamedProjects = 3;  // the others are counted
 
 std::string jobs_text(int jobs) { return std::to_string(jobs) + (jobs == 1 ? " job" : " jobs"); }
 
-// "a", "a and b", "a, b and c".
+// "a", "a, and b", "a, b, and c".
 std::string listed(const std::vector<std::string>& parts) {
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+        if (i > 0) text += i + 1 == parts.size() ? ", and " : ", ";
         text += parts[i];
     }
     return text;
@@ -57,19 +57,29 @@ std::string idle_text(const GpuCounts& gpus) {
                                         : "all " + base::format_gpus(ready) + " are in use";
     }
     return base::format(gpus.idle) + " of " + base::format_gpus(ready) +
-           (gpus.idle == base::kWholeGpu ? " is idle" : " are idle");
+           (gpus.idle <= base::kWholeGpu || ready == base::kWholeGpu ? " is idle" : " are idle");
 }
 
 std::string waiting(const Overview& overview) {
     const GpuCounts& gpus = overview.gpus;
     const int jobs = overview.jobs.waiting + overview.jobs.paused;
     if (jobs == 0) return "No job waits; " + idle_text(gpus) + ".";
+    const bool wants_gpus = overview.wanted > MilliGpu{0};
     std::string text = jobs_text(jobs) + (jobs == 1 ? " waits for " : " wait for ") +
-                       base::format_gpus(overview.wanted) + "; " + idle_text(gpus);
-    if (gpus.idle > base::gpus(gpus.idle_together) && gpus.idle_together > 0) {
+                       (wants_gpus ? base::format_gpus(overview.wanted) : "CPU or memory") + "; " +
+                       idle_text(gpus);
+    if (wants_gpus && gpus.idle > base::gpus(gpus.idle_together) && gpus.idle_together > 0) {
         text += ", no more than " + std::to_string(gpus.idle_together) + " together";
     }
     return text + ".";
+}
+
+// A name that could be read as more than one is in quotes.
+std::string shown(const std::string& name) {
+    const bool is_plain = std::ranges::all_of(name, [](char letter) {
+        return letter != ' ' && letter != ',' && letter != ';' && letter != ':';
+    });
+    return is_plain ? name : '"' + name + '"';
 }
 
 std::string named(std::vector<ProjectUse> projects, MilliGpu ProjectUse::* amount) {
@@ -78,7 +88,7 @@ std::string named(std::vector<ProjectUse> projects, MilliGpu ProjectUse::* amoun
     std::vector<std::string> parts;
     for (const ProjectUse& use : projects) {
         if (parts.size() == kNamedProjects) break;
-        parts.push_back(use.name + " " + base::format(use.*amount));
+        parts.push_back(shown(use.name) + " " + base::format(use.*amount));
     }
     if (projects.size() > parts.size()) {
         MilliGpu rest{0};

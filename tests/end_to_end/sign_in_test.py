@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import subprocess
 
 from server_case import BIN, ServerCase, main
 
@@ -57,11 +58,23 @@ class SigningIn(ServerCase):
         self.assertEqual(self.ask("GET", f"/api/v1/jobs/{job}/log", token=token)[0], 200)
         for method, path in (("POST", f"jobs/{job}/pause"), ("POST", "jobs"), ("PUT", "policy"),
                              ("PUT", "projects/p"), ("DELETE", "projects/p"),
-                             ("POST", "shutdown"), ("GET", f"jobs/{job}/attach")):
+                             ("POST", "shutdown"), ("POST", "links"),
+                             ("GET", f"jobs/{job}/attach")):
             self.assertEqual(self.ask(method, "/api/v1/" + path, {}, token)[0], 403, path)
-        url = self.ask("POST", "/api/v1/links", token=token)[1]["url"]
-        other = self.ask("POST", "/api/v1/session", {"code": url.split("=")[1]})[1]
-        self.assertEqual(other["rights"], ["see", "read"])
+        self.assertEqual(self.ask("POST", "/api/v1/links", token=token)[0], 403)
+
+    def test_who_asks_over_tcp_opens_the_link_there(self):
+        known = (self.server.data / "token").read_text().strip()
+        environment = dict(self.server.environment, BERTH_TOKEN=known,
+                           BERTH_URL=f"http://127.0.0.1:{self.port}")
+        shown = subprocess.run([BIN / "berth", "web", "-q"], env=environment, text=True,
+                               capture_output=True, check=True).stdout
+        self.assertTrue(shown.startswith(f"http://127.0.0.1:{self.port}/#code="), shown)
+
+    def test_a_wish_that_is_misspelt_gives_no_link(self):
+        known = (self.server.data / "token").read_text().strip()
+        for wish in ({"look-only": True}, {"look_only": "yes"}, [1], 1):
+            self.assertEqual(self.ask("POST", "/api/v1/links", wish, known)[0], 400, wish)
 
     def test_a_session_outlives_the_server_and_ends_when_it_is_asked_to(self):
         token = self.sign_in()["token"]

@@ -79,7 +79,7 @@ void get_health(Site&, Call call) { call.respond(text_page(200, "ok\n")); }
 void get_readiness(Site& site, Call call) {
     const auto& shortage = site.controller.shortage();
     if (!shortage) return call.respond(text_page(200, "decides, and takes jobs\n"));
-    call.respond(text_page(503, control::shortage_text(shortage->room) + "\n"));
+    call.respond(text_page(503, "takes no jobs: there is no room for its log\n"));
 }
 
 }  // namespace berth::api

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/http/problem.h"
+#include "base/hash.h"
 
 namespace berth::api {
 namespace {
@@ -54,7 +55,7 @@ constexpr Route kRoutes[] = {
     {"GET", "policy", Right::See, get_policy, Changes::WithEvents},
     {"PUT", "policy", Right::Cluster, put_policy},
     {"GET", "me", Right::See, get_me},
-    {"POST", "links", Right::See, post_link},
+    {"POST", "links", Right::Server, post_link},
     {"POST", "session", Right::Anyone, post_session},
     {"DELETE", "session", Right::See, delete_session},
     {"GET", "/metrics", Right::See, get_metrics},
@@ -91,10 +92,11 @@ base::Result<std::int64_t> parse_number(std::string_view name, std::string_view 
                          std::string(text) + "\"");
 }
 
-// While there is no room, every answer says so: whatever was asked, the client can tell.
-Respond with_notice(Site& site, Respond respond) {
+// While there is no room, every answer to who may know says so: whatever was asked, the client can
+// tell.
+Respond with_notice(Site& site, Rights rights, Respond respond) {
     const auto& shortage = site.controller.shortage();
-    if (!shortage) return respond;
+    if (!shortage || !rights.has(Right::See)) return respond;
     std::string notice = control::shortage_text(shortage->room);
     std::ranges::replace_if(notice, [](char letter) { return letter >= 0 && letter < ' '; }, '?');
     return [notice = std::move(notice), respond = std::move(respond)](Response response) {
@@ -103,12 +105,16 @@ Respond with_notice(Site& site, Respond respond) {
     };
 }
 
-// Another whenever the answer to this user may be.
+// Another whenever the answer to this question of this user may be.
 std::string etag_of(const Site& site, const Request& request) {
+    std::uint64_t asked = base::hash(request.user, base::hash(request.path));
+    for (const auto& [name, value] : request.query) {
+        asked = base::hash(value, base::hash("=", base::hash(name, base::hash("&", asked))));
+    }
     const std::int64_t age = base::to_ms(site.clock.now()) / kSameFor.count();
     return "\"" + std::to_string(site.controller.state().sequence) + "." + std::to_string(age) +
-           "." + std::to_string(base::to_ms(site.facts.started)) + "." +
-           std::to_string(std::hash<std::string>{}(request.user)) + "\"";
+           "." + std::to_string(base::to_ms(site.facts.started)) + "." + std::to_string(asked) +
+           "\"";
 }
 
 Respond with_etag(std::string etag, Respond respond) {
@@ -121,7 +127,8 @@ Respond with_etag(std::string etag, Respond respond) {
 }  // namespace
 
 void answer(Site& site, Request request, Respond respond) {
-    respond = with_notice(site, std::move(respond));
+    respond = with_notice(site, request.rights, std::move(respond));
+    const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
     const std::string_view whole = request.path;
     const std::string below(whole.starts_with(kPrefix) ? whole.substr(kPrefix.size()) : "");
     std::vector<std::string> words;
@@ -129,7 +136,7 @@ void answer(Site& site, Request request, Respond respond) {
     for (const Route& route : kRoutes) {
         if (!matches(route.path, route.path.starts_with('/') ? whole : below, words)) continue;
         is_known = true;
-        if (route.method != request.method) continue;
+        if (route.method != method) continue;
         if (!request.rights.has(route.right)) {
             return respond(
                 problem(403, "who signed in here may look and change nothing", "berth web"));

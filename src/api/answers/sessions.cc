@@ -6,6 +6,7 @@
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/text/field_reader.h"
 #include "codec/text/json.h"
 #include "codec/text/json_writer.h"
 #include "codec/words/timestamp.h"
@@ -34,20 +35,26 @@ void write_end(codec::JsonWriter& json, Sessions::Time ends) {
     json.key("ends").string(codec::format_time(base::at_ms(since_epoch.count())));
 }
 
+base::Result<bool> wants_to_look_only(const std::string& body) {
+    if (body.empty()) return false;
+    BERTH_TRY(tree, codec::parse_json(body, "body"));
+    if (tree.kind != codec::Value::Kind::Map) {
+        return base::invalid("body: wanted a map, found " + tree.described());
+    }
+    codec::Problems problems("body");
+    codec::FieldReader fields(problems, tree, "");
+    const bool look_only = fields.flag("look_only", false);
+    fields.finish();
+    if (problems.any()) return problems.first();
+    return look_only;
+}
+
 }  // namespace
 
 void post_link(Site& site, Call call) {
-    Rights rights = call.request.rights;
-    if (!call.request.body.empty()) {
-        const auto tree = codec::parse_json(call.request.body, "body");
-        if (!tree) return call.respond(problem(tree.error()));
-        const codec::Value* look = tree->find("look_only");
-        if (look != nullptr && look->kind != codec::Value::Kind::Bool) {
-            return call.respond(
-                problem(400, "look_only: wanted true or false, found " + look->described()));
-        }
-        if (look != nullptr && look->text == "true") rights = rights & kLookOnly;
-    }
+    const auto look_only = wants_to_look_only(call.request.body);
+    if (!look_only) return call.respond(problem(look_only.error()));
+    const Rights rights = *look_only ? kLookOnly : call.request.rights;
     const auto code = site.sessions.invite(call.request.user, rights);
     if (!code) return call.respond(problem(code.error()));
     std::string body;

@@ -70,6 +70,7 @@ std::string_view status_text(int status) {
         case 422: return "Unprocessable Content";
         case 429: return "Too Many Requests";
         case 431: return "Request Header Fields Too Large";
+        case 501: return "Not Implemented";
         case 503: return "Service Unavailable";
         case 504: return "Gateway Timeout";
         default: return "Internal Server Error";

@@ -57,15 +57,25 @@ struct HttpConnection::Parser {
                 has_address && asks_for_no_secrets(heard.method, heard.path)};
     }
 
-    // False: who is not known says too much.
-    bool admit(const Asker& asker) {
+    // Beast reads no body of any other coding, and would read what comes as the next request.
+    bool is_coding_known() const {
+        const auto& message = request.get();
+        const std::size_t codings = message.count(http::field::transfer_encoding);
+        return codings == 0 ||
+               (codings == 1 &&
+                boost::beast::iequals(message[http::field::transfer_encoding], "chunked"));
+    }
+
+    // The answer to one whose body cannot be read, or to one not known who says too much.
+    std::optional<Response> admit(const Asker& asker) {
         heard.user = asker.user;
         heard.rights = asker.rights;
         heard.session = asker.session;
-        if (asker.is_known) return true;
-        if (request.content_length().value_or(0) > kUnknownBodyBytesMax) return false;
+        if (!is_coding_known()) return problem(501, "a body comes as it is, or chunked");
+        if (asker.is_known) return {};
         request.body_limit(kUnknownBodyBytesMax);
-        return true;
+        if (request.content_length().value_or(0) <= kUnknownBodyBytesMax) return {};
+        return problem(413, "without a token a request has at most 4 KiB, this one has more");
     }
 };
 
@@ -213,11 +223,11 @@ bool HttpConnection::hear() {
     parser_->read_header();
     const auto now = Clock::now();
     const auto asker = gate_.hear(peer_, parser_->sender(), now);
-    if (!asker || !parser_->admit(*asker)) {
-        refuse(asker ? problem(413, "a code to sign in with is shorter") : asker.error());
+    if (const auto refusal = asker ? parser_->admit(*asker) : asker.error()) {
+        refuse(*refusal);
         return false;
     }
-    is_known_ |= asker->is_known && !is_brief_;
+    is_known_ = asker->is_known && !is_brief_;
     parser_->is_heard = true;
     request_since_ = now;
     if (message[http::field::expect] != "100-continue" || parser_->request.is_done()) return true;

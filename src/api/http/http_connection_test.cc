@@ -144,6 +144,28 @@ TEST_CASE("who shows no token gets one page, whatever else it asks for behind it
     CHECK_FALSE(line.connection->is_known());
 }
 
+TEST_CASE("a body of another coding is not taken for the next request") {
+    for (const char* coding : {"xchunked", "identity", "gzip, chunked"}) {
+        CAPTURE(coding);
+        Line line;
+        line.start();
+        line.say("POST /x HTTP/1.1\r\n" + kHost + kToken + "Transfer-Encoding: " + coding +
+                 "\r\n\r\nPOST /y HTTP/1.1\r\n" + kHost + kToken + "\r\n");
+        CHECK(line.has_heard("HTTP/1.1 501 "));
+        CHECK(line.requests.empty());
+    }
+}
+
+TEST_CASE("who shows no token any more is not known any more") {
+    Line line;
+    line.start();
+    line.say("GET /x HTTP/1.1\r\n" + kHost + kToken + "\r\n");
+    CHECK(line.connection->is_known());
+    line.say("GET /x HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.has_heard("Connection: close"));
+    CHECK_FALSE(line.connection->is_known());
+}
+
 TEST_CASE("who signs in says little") {
     for (const std::string body : {"Content-Length: 5000\r\n\r\n",
                                    "Transfer-Encoding: chunked\r\n\r\n"

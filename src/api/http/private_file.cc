@@ -24,12 +24,18 @@ tl::unexpected<base::Error> unavailable(std::string_view what, const std::string
 
 base::Result<std::optional<std::string>> read_private_file(std::string_view what,
                                                            const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0 && errno == ENOENT) return std::nullopt;
     if (file < 0) return unavailable(what, path, errno);
     struct stat about{};
-    const bool is_ours_alone = ::fstat(file, &about) == 0 && about.st_uid == ::geteuid() &&
-                               (about.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    const bool is_known = ::fstat(file, &about) == 0;
+    if (is_known && !S_ISREG(about.st_mode)) {
+        ::close(file);
+        return base::fail(base::ErrorCode::Unavailable,
+                          named(what, path) + " is no file; remove it");
+    }
+    const bool is_ours_alone =
+        is_known && about.st_uid == ::geteuid() && (about.st_mode & (S_IRWXG | S_IRWXO)) == 0;
     if (!is_ours_alone) {
         ::close(file);
         return base::fail(base::ErrorCode::Forbidden,

@@ -52,7 +52,8 @@ class Sessions {
     base::Result<std::optional<Session>> begin(std::string_view code);
     // Null when there is none.
     const Session* find(std::string_view token) const;
-    // Errors: Unavailable: it has ended, and begins again with the server.
+    // Where the file cannot be written it goes, and with the server all sessions end. Errors:
+    // Unavailable: not even that, so this one begins again with the server.
     base::Status end(std::string_view token);
 
   private:

@@ -78,6 +78,25 @@ TEST_CASE("a session lasts a week, over a restart of the server, and ends when i
     CHECK(last.find(wall->token) == nullptr);
 }
 
+TEST_CASE("who signs out while nothing can be written is not signed in by the next server") {
+    const Folder folder;
+    Clock clock;
+    Sessions sessions(folder.file(), clock.now());
+    const auto ann = *sessions.begin(*sessions.invite("ann", kAllRights));
+    REQUIRE(::mkdir((folder.file() + ".new").c_str(), 0700) == 0);  // in the way of a new file
+    CHECK(sessions.end(ann->token));
+    ::rmdir((folder.file() + ".new").c_str());
+    Sessions later(folder.file(), clock.now());
+    REQUIRE(later.read());
+    CHECK(later.find(ann->token) == nullptr);
+}
+
+TEST_CASE("what is no file is not waited for") {
+    const Folder folder;
+    REQUIRE(::mkfifo(folder.file().c_str(), 0600) == 0);
+    CHECK_FALSE(Sessions(folder.file()).read());
+}
+
 TEST_CASE("codes and sessions are bounded; a broken file signs out whom it names wrongly") {
     const Folder folder;
     Clock clock;

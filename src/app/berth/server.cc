@@ -297,7 +297,7 @@ void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
 }
 
 base::Status Server::Parts::listen(const std::string& token) {
-    BERTH_TRY_VOID(site->sessions.read());
+    if (const auto read = site->sessions.read(); !read) log_line(read.error().message);
     http = std::make_unique<api::HttpServer>(
         loop, api::HttpSettings{[this](api::Request request, api::Respond respond) {
                                     api::answer(*site, std::move(request), std::move(respond));

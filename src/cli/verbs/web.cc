@@ -15,10 +15,15 @@ constexpr Flag kWebFlags[] = {
     {'q', "quiet", "", "the link alone"},
 };
 
-Outcome<std::string> link_in(const std::string& answer) {
+// Who came over TCP, as through a tunnel, opens it there as well.
+Outcome<std::string> link_in(const std::string& answer, const ServerAddress& address) {
     const auto tree = codec::parse_json(answer, "answer");
     const codec::Value* url = tree ? tree->find("url") : nullptr;
-    if (url != nullptr) return url->text;
+    const std::size_t path = url == nullptr ? std::string::npos : url->text.find("/#");
+    if (path != std::string::npos) {
+        if (!address.socket.empty()) return url->text;
+        return "http://" + address.host + ":" + address.port + url->text.substr(path);
+    }
     return tl::unexpected(Failure{kFailed, "the server's answer has no link", "berth status"});
 }
 
@@ -27,7 +32,7 @@ int sign_in(Context& context, const Arguments& arguments) {
     const auto answer =
         client.post("links", arguments.has("look-only") ? R"({"look_only":true})" : "");
     if (!answer) return report(context, answer.error());
-    const auto url = link_in(*answer);
+    const auto url = link_in(*answer, context.address);
     if (!url) return report(context, url.error());
     if (arguments.has("quiet")) {
         print(*url + "\n");
@@ -49,7 +54,8 @@ const Verb web_verb{
     .summary = "print a link that signs a browser in",
     .flags = kWebFlags,
     .more =
-        "  From another machine: ssh -L 7421:localhost:7421 HOST, then open it there.\n"
+        "  From another machine: ssh -L 7421:localhost:7421 HOST, then open it there;\n"
+        "  7421 is the port in the link.\n"
         "  A browser stays signed in for a week, or until it signs out.\n",
     .run = sign_in};
 

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/text/exposition.h"
 
+#include <algorithm>
+
+#include "codec/text/json_writer.h"
+
 namespace berth::codec {
 namespace {
 
+// Of a byte that is no UTF-8 nothing can be read: one in its place says that it is there.
 std::string escaped(std::string_view text) {
+    constexpr std::string_view kUnreadable = "\xef\xbf\xbd";
     std::string out;
-    for (const char letter : text) {
-        if (letter == '\n') {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (text[0] == '\n') {
             out += "\\n";
-            continue;
+        } else if (length == 0) {
+            out += kUnreadable;
+        } else {
+            if (text[0] == '"' || text[0] == '\\') out += '\\';
+            out += text.substr(0, length);
         }
-        if (letter == '"' || letter == '\\') out += '\\';
-        out += letter;
+        text.remove_prefix(std::max<std::size_t>(length, 1));
     }
     return out;
 }

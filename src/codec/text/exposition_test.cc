@@ -27,4 +27,7 @@ TEST_CASE("no text of a label ends it") {
     metrics.metric("m", "gauge", "M.");
     metrics.sample("project", "a\"} 1\n\\", 1);
     CHECK(text.ends_with("m{project=\"a\\\"} 1\\n\\\\\"} 1\n"));
+    text.clear();
+    metrics.sample("project", "a\x80\xffé", 1);
+    CHECK(text == "m{project=\"a\xef\xbf\xbd\xef\xbf\xbdé\"} 1\n");
 }
