@@ -186,6 +186,7 @@ class Kinds(KindsCase):
                    "it is said why the other one waits")
         self.api.delete(f"{BATCH}/owner/jobs/other?propagationPolicy=Background")
         self.await_bound(3, "borrower")
+        eventually(lambda: self.use("borrower")[2] == 16, "all its GPUs count")
         self.api.patch(path, {"spec": self.RAY})
         self.api.delete("/api/v1/namespaces/borrower/pods/worker-1")
         eventually(lambda: self.use("borrower")[2] == 8, "it is known that its GPUs are free")
