@@ -62,7 +62,9 @@ tl::expected<Asker, Response> Gate::hear(const Peer& peer, const Sender& sender,
     const std::string_view token = shown_token(sender.authorization);
     if (is_secret(token, token_)) return Asker{peer.user, kAllRights, "", true};
     const Sessions::Session* session = sessions_ == nullptr ? nullptr : sessions_->find(token);
-    if (session != nullptr) return Asker{session->user, session->rights, session->token, true};
+    if (session != nullptr) {
+        return Asker{session->user, session->rights, session->token, session->rights == kAllRights};
+    }
     if (sender.wants_no_secrets) return Asker{};
     return no(wrong_token(now));
 }

@@ -43,7 +43,9 @@ struct Asker {
     std::string user;  // empty where no user has to be known
     Rights rights;
     std::string session;  // its token; empty = none
-    bool is_known = false;  // has shown that it may use the server
+    // Has shown that it may use the server. Who may only look has no such place: it would keep
+    // others from theirs.
+    bool is_known = false;
 };
 
 enum class Hears { TokenHolders, Anyone };

@@ -109,6 +109,9 @@ TEST_CASE("a session opens with what it may do, until it ends") {
     CHECK(asker->user == "ann");
     CHECK(asker->rights == kLookOnly);
     CHECK(asker->session == session->token);
+    CHECK_FALSE(asker->is_known);
+    const auto whole = sessions.begin(*sessions.invite("ann", kAllRights)).value();
+    CHECK(gate.hear({}, {"Bearer " + whole->token, "localhost", "", true}, kNow)->is_known);
     CHECK(sessions.end(session->token));
     CHECK(status_of(gate, {header, "localhost", "", true}) == 401);
 }
