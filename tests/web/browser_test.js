@@ -121,6 +121,62 @@ test('who has not signed in is asked to, and a link signs in once', async () => 
   await page.getByText('Sign in.').waitFor();
 });
 
+function keptToken(page) {
+  return page.evaluate(() => Object.values({ ...localStorage }).find((value) => value.startsWith('bts_')));
+}
+
+async function statusOf(page, token) {
+  return page.evaluate(async (shown) => (await fetch('api/v1/me', {
+    headers: { Authorization: `Bearer ${shown}` },
+  })).status, token);
+}
+
+async function isSignedOut(page) {
+  await page.getByText('Sign in.').waitFor();
+  assert.equal(await page.getByRole('row').count(), 0);
+  assert.equal(await page.getByText('Who owes whom').count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Sign out' }).count(), 0);
+  await isWhole(page);
+}
+
+test('signing out clears the page beside another user who shows wrong tokens', async () => {
+  const page = await signedIn();
+  const left = await keptToken(page);
+  const statuses = await Promise.all(Array.from({ length: 14 }, () => statusOf(page, 'wrong')));
+  assert.ok(statuses.includes(429), String(statuses));
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await isSignedOut(page);
+  assert.notEqual(await statusOf(page, left), 200);
+  await page.reload();
+  await isSignedOut(page);
+  assert.equal(await page.getByText('429').count(), 0);
+});
+
+test('a session that could not be ended is said to live on, and is ended when it is tried', async () => {
+  const page = await signedIn();
+  const left = await keptToken(page);
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('alert').getByText('the session lives on').waitFor();
+  await isSignedOut(page);
+  await page.context().setOffline(false);
+  assert.equal(await statusOf(page, left), 200);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('alert').waitFor({ state: 'hidden' });
+  assert.notEqual(await statusOf(page, left), 200);
+});
+
+test('a link opened while signed in ends the session that it takes the place of', async () => {
+  const page = await signedIn();
+  const before = await keptToken(page);
+  const ended = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+  await page.goto(link());
+  assert.equal((await ended).status(), 200);
+  await page.getByText('2 of your 4 jobs run; 2 wait.').waitFor();
+  assert.notEqual(await keptToken(page), before);
+  assert.notEqual(await statusOf(page, before), 200);
+});
+
 for (const screen of kScreens) {
   test(`axe finds nothing, ${screen.colorScheme}, ${screen.viewport.width} px`, async () => {
     const page = await signedIn(screen);
@@ -206,9 +262,10 @@ test('behind a prefix all links and questions keep it', async () => {
   const proxy = http.createServer((asked, answer) => {
     if (!asked.url.startsWith(`${kPrefix}/`)) outside.push(asked.url);
     const passed = http.request({
-      socketPath: join(data, 'berth.sock'),
+      port,
       path: asked.url.slice(kPrefix.length),
       method: asked.method,
+      headers: asked.headers,
     }, (found) => {
       answer.writeHead(found.statusCode, found.headers);
       found.pipe(answer);
@@ -217,7 +274,7 @@ test('behind a prefix all links and questions keep it', async () => {
     asked.pipe(passed);
   });
   await new Promise((done) => proxy.listen(0, '127.0.0.1', done));
-  const page = await opened(`http://127.0.0.1:${proxy.address().port}${kPrefix}/queue`);
+  const page = await opened(`http://127.0.0.1:${proxy.address().port}${kPrefix}/queue${new URL(link()).hash}`);
   await page.getByRole('row', { name: /larger/ }).waitFor();
   await page.getByRole('link', { name: 'Home' }).click();
   await goneTo(page, `${kPrefix}/`);

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What do we know of the server now? Asked once a second; what was known stays when it is silent.
-// A page that is not looked at asks nothing.
+// A page that is not looked at asks nothing, nor does one without a token.
 import { Reader, type Answer } from './read';
-import { authorization, signIn, signOut } from './session';
+import { authorization, end, forgetToken, signIn, token } from './session';
 import type { JobList, Overview, Problem, StartEstimate } from './types';
 
 const kEveryMs = 1_000;
 const kForeseeEveryMs = 5_000; // costs the server more
 const kEveryAtMostMs = 16_000; // while it is silent, doubled each time
+
+// What is asked, and the last answers to it: of one token.
+class Questions {
+  overview = new Reader<Overview>('api/v1/overview', authorization);
+  jobs = new Reader<JobList>('api/v1/jobs?order=importance&limit=1000&finished=100', authorization);
+  foreseen = new Reader<JobList>(
+    'api/v1/jobs?order=importance&limit=200&finished=0&state=queued,paused&foresee=true',
+    authorization,
+  );
+  me = new Reader<{ user: string; ends?: string }>('api/v1/me', authorization);
+}
 
 export class Live {
   overview = $state.raw<Overview>();
@@ -20,16 +31,13 @@ export class Live {
   isSignedOut = $state(false); // then it asks nothing until it is asked to
   user = $state(''); // who asks; empty = not known
   hasSession = $state(false); // that can be ended
+  unended = $state.raw<Problem>(); // of a session that was left and lives on
   now = $state(Date.now()); // moves once a second
 
-  #overview = new Reader<Overview>('api/v1/overview', authorization);
-  #jobs = new Reader<JobList>('api/v1/jobs?order=importance&limit=1000&finished=100', authorization);
-  #foreseen = new Reader<JobList>(
-    'api/v1/jobs?order=importance&limit=200&finished=0&state=queued,paused&foresee=true',
-    authorization,
-  );
+  #ask = new Questions();
+  #shown = ''; // the token of what is known
+  #left = ''; // the token of a session that is to be ended
   #foreseenAt = 0;
-  #me = new Reader<{ user: string; ends?: string }>('api/v1/me', authorization);
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
@@ -39,7 +47,8 @@ export class Live {
     const clock = setInterval(() => (this.now = Date.now()), kEveryMs);
     const look = () => !this.isSignedOut && document.visibilityState === 'visible' && void this.read();
     document.addEventListener('visibilitychange', look);
-    const reread = () => this.isSignedOut && void this.read(); // another tab signed in
+    // Another tab signed in or out.
+    const reread = () => (this.isSignedOut || token() !== this.#shown) && void this.read();
     window.addEventListener('storage', reread);
     window.addEventListener('hashchange', this.#open);
     void this.#open();
@@ -52,31 +61,69 @@ export class Live {
     };
   }
 
-  // Signs in where the address has a code. A used code is no news to who is signed in already.
+  // Signs in where the address has a code, and ends the session that this one takes the place of.
+  // A used code is no news to who is signed in already.
   #open = async (): Promise<void> => {
+    const before = token();
     const refused = await signIn();
+    if (before !== '' && token() !== before) void this.#end(before);
     await this.read();
     if (refused && this.isSignedOut) this.problem = refused;
   };
 
+  // What is shown goes at once, whatever the server then says of the session.
   async leave(): Promise<void> {
-    await signOut();
+    const left = token();
+    forgetToken();
+    this.#forget('');
+    this.isSignedOut = true;
+    clearTimeout(this.#timer);
+    await this.#end(left);
+  }
+
+  // Tries again to end a session that was left.
+  async end(): Promise<void> {
+    await this.#end(this.#left);
+  }
+
+  async #end(left: string): Promise<void> {
+    this.#left = left;
+    this.unended = await end(left);
+  }
+
+  // What was known was for the eyes of another token.
+  #forget(shown: string): void {
+    this.#shown = shown;
+    this.#ask = new Questions();
+    this.overview = this.jobs = this.problem = undefined;
+    this.estimates = new Map();
+    this.answeredAt = this.retryAt = this.#foreseenAt = this.#failures = 0;
     this.user = '';
-    await this.read();
+    this.hasSession = false;
   }
 
   // Asks now, whatever it waited for.
   async read(): Promise<void> {
+    const shown = token();
+    if (shown !== this.#shown) this.#forget(shown);
+    clearTimeout(this.#timer);
+    // `npm run dev` asks over the server's socket, which needs none.
+    if (shown === '' && !import.meta.env.DEV) {
+      this.problem = undefined;
+      this.isSignedOut = true;
+      return;
+    }
     if (this.#isReading) return;
     this.#isReading = true;
-    clearTimeout(this.#timer);
-    const answers = await Promise.all([this.#overview.read(), this.#jobs.read()]);
-    if (this.user === '' && answers[0].ok) {
-      const me = await this.#me.read();
-      if (me.ok) this.user = me.value.user;
-      this.hasSession = me.ok && me.value.ends !== undefined;
-    }
+    const ask = this.#ask;
+    const answers = await Promise.all([ask.overview.read(), ask.jobs.read()]);
+    const me = this.user === '' && answers[0].ok ? await ask.me.read() : undefined;
     this.#isReading = false;
+    if (token() !== shown) return this.read();
+    if (me?.ok) {
+      this.user = me.value.user;
+      this.hasSession = me.value.ends !== undefined;
+    }
     this.#take(answers);
     if (this.isSignedOut) return;
     if (this.now - this.#foreseenAt >= kForeseeEveryMs) void this.#foresee();
@@ -87,8 +134,9 @@ export class Live {
 
   async #foresee(): Promise<void> {
     this.#foreseenAt = this.now;
-    const answer = await this.#foreseen.read();
-    if (!answer.ok) return;
+    const ask = this.#ask;
+    const answer = await ask.foreseen.read();
+    if (!answer.ok || ask !== this.#ask) return;
     this.estimates = new Map(answer.value.items.flatMap(({ id, foresight }) =>
       foresight?.start_estimate ? [[id, foresight.start_estimate] as const] : []));
   }

@@ -7,7 +7,7 @@ import type { Problem } from './types';
 // `refused`: who asks has to sign in first.
 export type Answer<T> = { ok: true; value: T } | { ok: false; problem: Problem; refused: boolean };
 
-const kPatienceMs = 10_000;
+export const kPatienceMs = 10_000;
 
 export class Reader<T> {
   #etag = '';
@@ -30,7 +30,7 @@ export class Reader<T> {
       });
       if (answer.status === 304 && this.#last !== undefined) return { ok: true, value: this.#last };
       if (!answer.ok) {
-        return { ok: false, problem: await problemOf(answer), refused: answer.status === 401 };
+        return { ok: false, problem: await problemOf(answer), refused: isRefusal(answer.status) };
       }
       this.#last = (await answer.json()) as T;
       this.#etag = answer.headers.get('ETag') ?? '';
@@ -42,10 +42,15 @@ export class Reader<T> {
   }
 }
 
+// 429 is said to wrong tokens alone, where others have shown many.
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 429;
+}
+
 export async function problemOf(answer: Response): Promise<Problem> {
   const found = (await answer.json().catch(() => ({}))) as Partial<Problem>;
   return {
-    title: answer.status === 401 ? 'Not signed in' : `The server answered ${answer.status}`,
+    title: isRefusal(answer.status) ? 'Not signed in' : `The server answered ${answer.status}`,
     detail: found.detail ?? answer.statusText,
     hint: found.hint ?? '',
   };

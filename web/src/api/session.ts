@@ -3,7 +3,7 @@
 // Who is signed in here? A link of `berth web` has a code behind its "#", which is exchanged for a
 // token once. The token stays in this browser, for this origin and this prefix, and is shown as a
 // header (ADR 0041).
-import { problemOf } from './read';
+import { kPatienceMs, problemOf } from './read';
 import type { Problem } from './types';
 
 const kCode = '#code=';
@@ -47,12 +47,37 @@ export async function signIn(): Promise<Problem | undefined> {
   }
 }
 
-export async function signOut(): Promise<void> {
-  await fetch('api/v1/session', { method: 'DELETE', headers: authorization() }).catch(() => undefined);
+export function forgetToken(): void {
   keep('');
 }
 
+// Ends the session of a token at the server. A problem says that it lives on there.
+export async function end(shown: string): Promise<Problem | undefined> {
+  try {
+    const answer = await fetch('api/v1/session', {
+      method: 'DELETE', headers: bearer(shown), signal: AbortSignal.timeout(kPatienceMs),
+    });
+    if (answer.ok || kEnded.includes(answer.status)) return undefined;
+    return livesOn((await problemOf(answer)).detail);
+  } catch (error) {
+    return livesOn(error instanceof Error ? error.message : String(error));
+  }
+}
+
+// The token is that of no session, or of none that can be ended.
+const kEnded = [401, 409, 429];
+
+function livesOn(cause: string): Problem {
+  const detail =
+    'This browser has forgotten its token, but at the server the session lives on until it ends, ' +
+    `a week after it began: ${cause}.`;
+  return { title: 'The session has not ended', detail, hint: '' };
+}
+
 export function authorization(): Record<string, string> {
-  const shown = token();
+  return bearer(token());
+}
+
+function bearer(shown: string): Record<string, string> {
   return shown === '' ? {} : { Authorization: `Bearer ${shown}` };
 }
