@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from 'vitest';
-import { clock, count, duration, gpus } from './numbers';
+import { clock, count, duration, gpus, gpuUnit } from './numbers';
 
 test.each([
   [0, '0'], [1, '1'], [0.5, '0.5'], [0.333333, '0.33'], [1.5, '1.5'], [999, '999'],
@@ -29,4 +29,8 @@ test('a time is said shorter the nearer it is', () => {
   expect(clock(new Date(2026, 10, 27, 9, 5).getTime(), now)).toBe('09:05');
   expect(clock(new Date(2026, 10, 23, 9, 40).getTime(), now)).toBe('Mon 09:40');
   expect(clock(new Date(2026, 9, 3).getTime(), now)).toBe('2026-10-03');
+});
+
+test.each([[1, ' GPU'], [0, ' GPUs'], [0.5, ' GPUs'], [8, ' GPUs']])('the unit of %d is%s', (many, said) => {
+  expect(gpuUnit(many)).toBe(said);
 });

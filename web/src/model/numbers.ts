@@ -16,6 +16,11 @@ export function count(many: number, one: string, several = `${one}s`): string {
   return `${gpus(many)} ${many === 1 ? one : several}`;
 }
 
+// What stands behind a number where a column has no head: " GPU", " GPUs".
+export function gpuUnit(many: number): string {
+  return count(many, ' GPU').slice(gpus(many).length + 1);
+}
+
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const minutes = Math.floor(seconds / 60);
