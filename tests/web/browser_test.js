@@ -231,6 +231,25 @@ test('the queue says when a job starts, or that this is not known', async () => 
   await row.getByText(/no estimate yet|^about |^after /).waitFor();
 });
 
+test('a job on hold has a state of its own, and does not wait', async () => {
+  berth('run', '-d', '-p', 'vision', '-g', '8', '-n', 'held', '--', 'sleep', '1000');
+  const held = /\d+/.exec(berth('ls', '-q', '-p', 'vision').trim().split('\n').at(-1))[0];
+  berth('pause', held);
+  try {
+    const page = await signedIn();
+    await page.goto(`http://localhost:${port}/queue`);
+    await page.getByRole('row', { name: /larger/ }).waitFor();
+    await page.getByRole('heading', { name: /^2 jobs wait/ }).waitFor();
+    await page.getByRole('link', { name: 'Waiting 2', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'On hold 1', exact: true }).click();
+    await page.getByRole('row', { name: /held/ }).getByText(/^On hold/).waitFor();
+    await goneTo(page, '/queue?state=hold');
+    await isWhole(page);
+  } finally {
+    berth('cancel', held);
+  }
+});
+
 test('the theme is the viewer\'s, and stays', async () => {
   const page = await signedIn({ colorScheme: 'dark' });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

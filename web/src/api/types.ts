@@ -31,6 +31,7 @@ export interface Job {
   };
   user: string;
   state: JobState;
+  held: boolean; // until a user resumes it
   created: string;
   waiting_since: string | null;
   last_start: string | null;

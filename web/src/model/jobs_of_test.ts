@@ -12,6 +12,7 @@ export function job(id: number, part: Partial<Job> & { project?: string; gpus?: 
     spec: { name: `job-${id}`, project, tasks_max: 1, request: { gpus, share: 1 } },
     user: 'maria',
     state: 'queued',
+    held: false,
     created: '2026-11-27T14:00:00Z',
     waiting_since: '2026-11-27T14:00:00Z',
     last_start: null,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from 'vitest';
 import { job } from './jobs_of_test';
-import { byProject, byReason, gpusOf, rows } from './queue';
+import { byProject, byReason, gpusOf, inState, rows } from './queue';
 import { viewOf } from './view';
 
 const kJobs = [
@@ -24,6 +24,14 @@ test('a job without a position comes behind the others', () => {
 test('each state has its jobs, those that ended the last one first', () => {
   expect(ids('?state=running')).toEqual([1]);
   expect(ids('?state=ended')).toEqual([6, 5]);
+});
+
+test('what is on hold does not wait', () => {
+  const held = job(7, { state: 'paused', held: true });
+  expect(inState([...kJobs, held], 'waiting').map(({ id }) => id)).toEqual([4, 3, 2]);
+  expect(inState([...kJobs, held], 'hold')).toEqual([held]);
+  const pausing = job(8, { state: 'pausing', held: true });
+  expect(inState([pausing], 'running')).toEqual([pausing]);
 });
 
 test('it is sorted as the view says', () => {

@@ -2,7 +2,7 @@
 //
 // Which jobs does the queue show, in which order, and in which groups?
 import type { Job } from '../api/types';
-import { reasonWords } from './words';
+import { isOnHold, reasonWords } from './words';
 import type { StateFilter, View } from './view';
 
 export interface Group {
@@ -11,7 +11,7 @@ export interface Group {
   gpus: number;
 }
 
-const kStates: Record<StateFilter, readonly Job['state'][]> = {
+const kStates: Record<Exclude<StateFilter, 'hold'>, readonly Job['state'][]> = {
   waiting: ['queued', 'paused'],
   running: ['running', 'starting', 'pausing', 'cancelling'],
   ended: ['succeeded', 'failed', 'cancelled'],
@@ -26,7 +26,8 @@ export function gpusOf(job: Job): number {
 }
 
 export function inState(jobs: readonly Job[], state: StateFilter): Job[] {
-  return jobs.filter((job) => kStates[state].includes(job.state));
+  return jobs.filter((job) =>
+    state === 'hold' ? isOnHold(job) : kStates[state].includes(job.state) && !isOnHold(job));
 }
 
 // Of one state, those that the view asks for, in its order.

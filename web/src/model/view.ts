@@ -3,7 +3,7 @@
 // Which page is shown, and what of it? The address says all of it: a link shows the same to others.
 
 export type PageName = 'home' | 'queue';
-export type StateFilter = 'waiting' | 'running' | 'ended';
+export type StateFilter = 'waiting' | 'hold' | 'running' | 'ended';
 export type Sort = 'position' | 'waiting' | 'gpus' | 'project';
 
 export interface View {
@@ -15,7 +15,7 @@ export interface View {
   sort: Sort;
 }
 
-const kStates: readonly StateFilter[] = ['waiting', 'running', 'ended'];
+const kStates: readonly StateFilter[] = ['waiting', 'hold', 'running', 'ended'];
 const kSorts: readonly Sort[] = ['position', 'waiting', 'gpus', 'project'];
 
 // "/berth/queue", "?state=running" -> the view. What it does not know it takes for the default.

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Overview } from '../api/types';
 import { job, kNow } from './jobs_of_test';
-import { balance, homeHeadline, queueHeadline, reasonWords, stateSince } from './words';
+import { balance, homeHeadline, queueHeadline, reasonWords, stateSince, stateWord } from './words';
 
 const kOverview: Overview = {
   sentences: [
@@ -39,6 +39,8 @@ test('a state says since when', () => {
     .toBe('Failed 1 min ago');
   expect(stateSince(job(1, { state: 'paused', parked_since: '2026-11-27T14:36:00Z' }), kNow))
     .toBe('Parked 2 min');
+  expect(stateSince(job(1, { state: 'paused', held: true }), kNow)).toBe('On hold 38 min');
+  expect(stateWord(job(1, { state: 'pausing', held: true }))).toBe('Pausing');
 });
 
 test('reasons are words', () => {

@@ -23,8 +23,14 @@ const kStates: Record<JobState, string> = {
   cancelled: 'Cancelled',
 };
 
+// It goes on when a user resumes it, not by itself.
+export function isOnHold(job: Job): boolean {
+  return job.held && (job.state === 'queued' || job.state === 'paused');
+}
+
 export function stateWord(job: Job): string {
-  return job.parked_since === null ? kStates[job.state] : 'Parked';
+  if (job.parked_since !== null) return 'Parked';
+  return isOnHold(job) ? 'On hold' : kStates[job.state];
 }
 
 // "QuotaFair" -> "Quota fair", as berth ls says it.
