@@ -250,6 +250,35 @@ test('a job on hold has a state of its own, and does not wait', async () => {
   }
 });
 
+test('a long name is cut, is whole in its title, and leaves the columns where they are', async () => {
+  const kLong = 'n'.repeat(200);
+  berth('project', 'create', kLong);
+  berth('run', '-d', '-p', kLong, '-g', '1', '-n', kLong, '--', 'sleep', '1000');
+  try {
+    for (const width of [1440, 800, 320]) {
+      const page = await signedIn({ viewport: { width, height: 900 } });
+      for (const path of ['', 'queue?state=running', `queue?project=${kLong}`, 'queue']) {
+        await page.goto(`http://localhost:${port}/${path}`);
+        await page.getByRole('main').getByText(/job/i).first().waitFor();
+        if (!path.includes('project')) await page.getByRole('row').nth(1).waitFor();
+        await isWhole(page);
+        const wide = await page.evaluate(() => {
+          const main = document.getElementById('main');
+          return main.scrollWidth - main.clientWidth;
+        });
+        assert.ok(wide <= 0, `${width} px, /${path.slice(0, 20)}: ${wide} px too wide`);
+      }
+      await page.goto(`http://localhost:${port}/queue?state=running`);
+      const name = page.getByRole('row').getByTitle(kLong, { exact: true }).first();
+      await name.waitFor();
+      assert.ok((await name.boundingBox()).width < width / 2 + 100);
+      await page.context().close();
+    }
+  } finally {
+    berth('cancel', /\d+/.exec(berth('ls', '-q', '-p', kLong))[0]);
+  }
+});
+
 test('the theme is the viewer\'s, and stays', async () => {
   const page = await signedIn({ colorScheme: 'dark' });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
