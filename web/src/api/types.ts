@@ -60,9 +60,18 @@ export interface ProjectUse {
   unused_quota: number;
 }
 
+export interface JobCounts {
+  running: number; // or starting
+  waiting: number;
+  paused: number; // go on by themselves
+  on_hold: number; // until a user resumes them
+  leaving: number;
+}
+
 export interface Overview {
   sentences: { about: 'own_jobs' | 'waiting' | 'not_ready' | 'quotas'; text: string }[];
   gpus: { total: number };
+  jobs: JobCounts; // of all users, that have not ended
   projects: ProjectUse[];
   sequence: number; // of the last event
 }
