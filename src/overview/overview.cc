@@ -24,36 +24,33 @@ void count(JobCounts& counts, const model::JobRecord& record) {
     }
 }
 
-// What jobs have on nodes that are not ready, which are in no pool's capacity.
-struct Beside {
-    MilliGpu all{0};
-    MilliGpu used{0};
-};
-
-void count_gpus(GpuCounts& gpus, Beside& beside, const cluster::Cluster& cluster,
+// `beside`: what jobs have on nodes that are not ready, which are in no pool's capacity.
+void count_gpus(GpuCounts& gpus, MilliGpu& beside, const cluster::Cluster& cluster,
                 const model::JobRecord& record) {
     const bool leaves = record.state == JobState::Pausing || record.state == JobState::Cancelling;
     for (const model::TaskPlacement& task : record.tasks) {
         const bool is_leaving =
             leaves || std::ranges::find(record.releasing, task.task) != record.releasing.end();
-        const bool is_starting = !is_leaving && record.state == JobState::Starting;
-        if (is_leaving) gpus.leaving += task.gpus();
-        if (is_starting) gpus.starting += task.gpus();
-        if (cluster.nodes()[task.node.index()].is_ready) continue;
-        beside.all += task.gpus();
-        if (!is_leaving && !is_starting) beside.used += task.gpus();
+        if (is_leaving) {
+            gpus.leaving += task.gpus();
+        } else if (record.state == JobState::Starting) {
+            gpus.starting += task.gpus();
+        }
+        if (!cluster.nodes()[task.node.index()].is_ready) beside += task.gpus();
     }
 }
 
-// What it asks at least, where it waits: of the first of its pools, as GPUs count there.
-MilliGpu wanted_by(const cluster::Cluster& cluster, const model::JobRecord& record) {
-    const bool waits = record.state == JobState::Queued || record.state == JobState::Paused;
-    if (!waits || record.held) return {0};
-    const cluster::Job& job = cluster.job(record.id);
-    const base::PoolId pool = cluster.shape(job.shape).pools.front();
+bool waits(const model::JobRecord& record) {
+    const bool has_none = record.state == JobState::Queued || record.state == JobState::Paused;
+    return has_none && !record.held;
+}
+
+// What it asks at least: of the first of its pools, as GPUs count there.
+MilliGpu asked_by(const cluster::Cluster& cluster, const cluster::Job& job) {
+    const cluster::Shape& shape = cluster.shape(job.shape);
+    const base::PoolId pool = shape.pools.front();
     return cluster.demand(job.shape, pool) * job.least_tasks() +
-           cluster::gpus_of_companions(cluster, cluster.shape(job.shape), pool,
-                                       &cluster::Cluster::demand);
+           cluster::gpus_of_companions(cluster, shape, pool, &cluster::Cluster::demand);
 }
 
 int most_idle_together(const cluster::PoolState& pool) {
@@ -72,17 +69,6 @@ void count_pools(GpuCounts& gpus, MilliGpu& ready, const cluster::Cluster& clust
         gpus.idle += pool.free_total[static_cast<std::size_t>(cluster::View::Idle)];
         gpus.idle_together = std::max(gpus.idle_together, most_idle_together(pool));
     }
-}
-
-GpuCounts gpus_of(const lifecycle::State& state) {
-    GpuCounts gpus;
-    MilliGpu ready{0};
-    count_pools(gpus, ready, state.cluster);
-    Beside beside;
-    for (const auto& [id, record] : state.jobs) count_gpus(gpus, beside, state.cluster, record);
-    gpus.not_ready = gpus.total - ready - beside.all;
-    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
-    return gpus;
 }
 
 ProjectUse use_of(const cluster::Cluster& cluster, base::ProjectId project) {
@@ -109,15 +95,23 @@ Overview overview_of(const lifecycle::State& state, std::string_view user) {
     const cluster::Cluster& cluster = state.cluster;
     Overview overview;
     overview.has_run_any = state.last_job.value > 0;
-    overview.gpus = gpus_of(state);
+    GpuCounts& gpus = overview.gpus;
+    MilliGpu ready{0};
+    count_pools(gpus, ready, cluster);
+    MilliGpu beside{0};
     std::vector<MilliGpu> wanted(cluster.projects().size());
     for (const auto& [id, record] : state.jobs) {
         count(overview.jobs, record);
         if (record.user == user) count(overview.own, record);
-        const MilliGpu by_it = wanted_by(cluster, record);
-        overview.wanted += by_it;
-        wanted[cluster.find_project(record.spec.project).index()] += by_it;
+        count_gpus(gpus, beside, cluster, record);
+        if (!waits(record)) continue;
+        const cluster::Job& job = cluster.job(id);
+        const MilliGpu asked = asked_by(cluster, job);
+        overview.wanted += asked;
+        wanted[job.project.index()] += asked;
     }
+    gpus.not_ready = gpus.total - ready - beside;
+    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
     for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
         const base::ProjectId project{static_cast<base::ProjectId::Rep>(i)};
         if (!cluster.is_leaf(project) || cluster.projects()[i].project.name.empty()) continue;
