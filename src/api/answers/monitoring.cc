@@ -49,10 +49,6 @@ void add_projects(codec::Exposition& metrics, const std::vector<overview::Projec
     }
 }
 
-Response text_page(int status, std::string text) {
-    return {status, std::move(text), "text/plain; charset=utf-8", {}};
-}
-
 }  // namespace
 
 void get_metrics(Site& site, Call call) {

@@ -52,6 +52,10 @@ bool parse_target(std::string_view target, Request& request) {
     return true;
 }
 
+Response text_page(int status, std::string text) {
+    return {status, std::move(text), "text/plain; charset=utf-8", {}};
+}
+
 std::string_view status_text(int status) {
     switch (status) {
         case 200: return "OK";

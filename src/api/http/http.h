@@ -40,6 +40,9 @@ struct Response {
     bool is_to_head = false;  // the body is described and not sent
 };
 
+// For probes, and for people who look at one.
+Response text_page(int status, std::string text);
+
 // Called once, now or later; does nothing when the client has gone.
 using Respond = std::function<void(Response)>;
 using Handler = std::function<void(Request, Respond)>;

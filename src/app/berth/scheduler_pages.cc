@@ -7,13 +7,6 @@
 #include "codec/text/exposition.h"
 
 namespace berth::app {
-namespace {
-
-api::Response text_page(int status, std::string text) {
-    return {status, std::move(text), "text/plain; charset=utf-8", {}};
-}
-
-}  // namespace
 
 base::Result<ListenPlace> parse_listen_place(std::string_view text) {
     const auto wanted = base::invalid("--listen: wanted [ADDRESS]:PORT such as :8080, found \"" +
@@ -33,10 +26,10 @@ base::Result<ListenPlace> parse_listen_place(std::string_view text) {
 
 api::Response scheduler_page(const kube::scheduler::Replica& replica, const api::Request& request) {
     if (request.method != "GET") return api::problem(405, "these pages are only read");
-    if (request.path == "/healthz") return text_page(200, "ok\n");
+    if (request.path == "/healthz") return api::text_page(200, "ok\n");
     if (request.path == "/readyz") {
         const auto readiness = kube::scheduler::readiness_of(replica);
-        return text_page(readiness.is_ready ? 200 : 503, readiness.words + "\n");
+        return api::text_page(readiness.is_ready ? 200 : 503, readiness.words + "\n");
     }
     if (request.path == "/metrics")
         return {
