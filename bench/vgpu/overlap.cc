@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "driver.h"
-#include "vgpu/spin_kernel.h"
+#include "spin.h"
 
 using namespace berth::bench;
 
@@ -53,18 +53,6 @@ struct Queue {
     }
 };
 
-CUfunction load_spin() {
-    CUmodule module = nullptr;
-    CUfunction function = nullptr;
-    must(look_up<decltype(cuModuleLoadData)>("cuModuleLoadData")(&module,
-                                                                 berth::test_vgpu::kSpinKernel),
-         "module");
-    must(look_up<decltype(cuModuleGetFunction)>("cuModuleGetFunction")(&function, module,
-                                                                       "berth_spin_ns"),
-         "function");
-    return function;
-}
-
 }  // namespace
 
 int main(int count, char** words) {
@@ -79,10 +67,7 @@ int main(int count, char** words) {
     const CUfunction spin = load_spin();
     const Queue computing;
     const Queue communicating;
-    char line[16];
-    std::puts("ready");
-    std::fflush(stdout);
-    if (std::fgets(line, sizeof line, stdin) == nullptr) return 1;
+    await_line();
     const double warm = now_ns() + kWarmNs;
     const double end = warm + seconds * 1e9;
     std::vector<double> steps_ms;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "driver.h"
-#include "vgpu/spin_kernel.h"
+#include "spin.h"
 
 using namespace berth::bench;
 
@@ -23,18 +23,6 @@ struct Queue {
     double kernel_us = 0;
     long done = 0;
 };
-
-CUfunction load_spin() {
-    CUmodule module = nullptr;
-    CUfunction function = nullptr;
-    must(look_up<decltype(cuModuleLoadData)>("cuModuleLoadData")(&module,
-                                                                 berth::test_vgpu::kSpinKernel),
-         "module");
-    must(look_up<decltype(cuModuleGetFunction)>("cuModuleGetFunction")(&function, module,
-                                                                       "berth_spin_ns"),
-         "function");
-    return function;
-}
 
 void keep_at_work(Queue& queue, CUcontext context, CUfunction spin, unsigned int blocks,
                   double end) {
@@ -74,10 +62,7 @@ int main(int count, char** words) {
     const CUfunction spin = load_spin();
     CUcontext context = nullptr;
     must(look_up<decltype(cuCtxGetCurrent)>("cuCtxGetCurrent")(&context), "context");
-    char line[16];
-    std::puts("ready");
-    std::fflush(stdout);
-    if (std::fgets(line, sizeof line, stdin) == nullptr) return 1;
+    await_line();
     const double end = now_ns() + seconds * 1e9;
     std::vector<std::thread> threads;
     for (Queue& queue : queues)

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "driver.h"
-#include "vgpu/spin_kernel.h"
+#include "spin.h"
 
 using namespace berth::bench;
 
@@ -36,18 +36,6 @@ constexpr double kTurnNs = 2e9;  // of `alternate`, by the clock that all progra
 constexpr double kSettleNs = 0.3e9;  // after such a change
 
 // Each a function of its own, so that a step has an order.
-CUfunction load_spin() {
-    CUmodule module = nullptr;
-    CUfunction function = nullptr;
-    must(look_up<decltype(cuModuleLoadData)>("cuModuleLoadData")(&module,
-                                                                 berth::test_vgpu::kSpinKernel),
-         "module");
-    must(look_up<decltype(cuModuleGetFunction)>("cuModuleGetFunction")(&function, module,
-                                                                       "berth_spin_ns"),
-         "function");
-    return function;
-}
-
 void launch(CUfunction function, double us) {
     static auto* const call = look_up<decltype(cuLaunchKernel)>("cuLaunchKernel");
     auto ns = static_cast<unsigned long long>(us * 1000);
@@ -70,13 +58,6 @@ CUdeviceptr allocate(std::size_t bytes) {
 void release(CUdeviceptr pointer) {
     static auto* const call = look_up<decltype(cuMemFree_v2)>("cuMemFree");
     must(call(pointer), "free");
-}
-
-void await_line() {
-    char line[16];
-    std::puts("ready");
-    std::fflush(stdout);
-    if (std::fgets(line, sizeof line, stdin) == nullptr) std::exit(1);
 }
 
 // What the driver exports itself, past whatever is in front of it.
