@@ -252,7 +252,17 @@ class Complexity(fixture.TreeTest):
 
     def test_what_it_cannot_read_is_a_finding(self):
         self.write("src/model/job.cc", SPDX + "int run(\n")
-        self.assert_stops(self.check("check-complexity"), "cannot read")
+        self.assert_stops(self.check("check-complexity"), "says of")
+
+    def test_so_is_a_name_for_a_text_that_is_gone(self):
+        self.write("src/model/job.cc", SPDX + """#include <string>
+#include <string_view>
+char first(const std::string& text) {
+    const std::string_view name = text.empty() ? "none" : text;
+    return name[0];
+}
+""")
+        self.assert_stops(self.check("check-complexity"), "will be destroyed")
 
     def test_where_nothing_is_configured_it_says_that_it_skips(self):
         (self.root / "build/release/compile_commands.json").unlink()

@@ -9,6 +9,9 @@
 #include "base/hash.h"
 
 namespace berth::api {
+
+using namespace std::string_view_literals;
+
 namespace {
 
 // Whether the same question has the same answer until the next event; what depends on the time
@@ -128,7 +131,7 @@ Respond with_etag(std::string etag, Respond respond) {
 
 void answer(Site& site, Request request, Respond respond) {
     respond = with_notice(site, request.rights, std::move(respond));
-    const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+    const std::string_view method = request.method == "HEAD" ? "GET"sv : request.method;
     const std::string_view whole = request.path;
     const std::string below(whole.starts_with(kPrefix) ? whole.substr(kPrefix.size()) : "");
     std::vector<std::string> words;
