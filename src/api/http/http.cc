@@ -90,6 +90,8 @@ void append_response(std::string& out, const Response& response, bool closes) {
     if (response.status != 304) {
         out += "\r\nContent-Type: ";
         out += response.content_type;
+    }
+    if (response.status != 304 && !response.stream) {
         out += "\r\nContent-Length: ";
         out += std::to_string(response.body.size());
     }

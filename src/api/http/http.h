@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/http/rights.h"
+#include "api/http/stream.h"
 
 namespace berth::api {
 
@@ -23,6 +24,7 @@ struct Request {
     std::string idempotency_key;
     std::string accepted_encodings;    // Accept-Encoding
     std::string known_etags;           // If-None-Match
+    std::string last_event;            // Last-Event-ID
     std::string user;                  // who asks, after authentication
     Rights rights;                     // what it may do
     std::string session;               // its token, where it has signed in from a browser
@@ -38,6 +40,7 @@ struct Response {
     std::string content_type = "application/json";
     std::vector<std::pair<std::string, std::string>> headers;
     bool is_to_head = false;  // the body is described and not sent
+    std::shared_ptr<Stream> stream = {};  // comes behind the body, and is the connection's last
 };
 
 // For probes, and for people who look at one.
@@ -52,7 +55,7 @@ bool parse_target(std::string_view target, Request& request);
 
 std::string_view status_text(int status);
 
-// Appends status line, headers and body.
+// Appends status line, headers and body. What a stream sends comes behind it, until the end.
 void append_response(std::string& out, const Response& response, bool closes);
 
 }  // namespace berth::api

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "api/http/problem.h"
-#include "codec/api/http_parser.h"
+#include "api/http/request_parser.h"
 
 namespace berth::api {
 
@@ -21,63 +21,7 @@ constexpr std::size_t kReadBytes = 16 * 1024;
 // What is thrown away of a client that sends on after its last answer.
 constexpr std::size_t kDrainBytesMax = 2 * kBodyBytesMax;
 
-std::string_view text_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
-
 }  // namespace
-
-struct HttpConnection::Parser {
-    explicit Parser(bool is_local) {
-        request.eager(false);  // stops behind the header
-        const std::size_t header = is_local ? kHeaderBytesMax : kNetworkHeaderBytesMax;
-        request.header_limit(static_cast<std::uint32_t>(header));
-        request.body_limit(kBodyBytesMax);
-    }
-
-    http::request_parser<http::string_body> request;
-    bool has_begun = false;
-    bool is_heard = false;
-    bool has_address = false;  // it could be read, and is in `heard`
-    Request heard;
-
-    void read_header() {
-        heard.method = text_of(request.get().method_string());
-        heard.accepted_encodings = text_of(request.get()[http::field::accept_encoding]);
-        heard.known_etags = text_of(request.get()[http::field::if_none_match]);
-        has_address = parse_target(text_of(request.get().target()), heard);
-    }
-
-    Sender sender() const {
-        const auto& message = request.get();
-        const std::size_t origins = message.count(http::field::origin);
-        const std::string_view origin = text_of(message[http::field::origin]);
-        // A page that does not say where it is from, or says it twice, is another site's.
-        const bool is_unclear = origins > 1 || (origins == 1 && origin.empty());
-        return {text_of(message[http::field::authorization]), text_of(message[http::field::host]),
-                is_unclear ? "null" : origin, message.count(http::field::host) == 1,
-                has_address && asks_for_no_secrets(heard.method, heard.path)};
-    }
-
-    // Beast reads no body of any other coding, and would read what comes as the next request.
-    bool is_coding_known() const {
-        const auto& message = request.get();
-        const std::size_t codings = message.count(http::field::transfer_encoding);
-        return codings == 0 ||
-               (codings == 1 &&
-                boost::beast::iequals(message[http::field::transfer_encoding], "chunked"));
-    }
-
-    // The answer to one whose body cannot be read, or to one not known who says too much.
-    std::optional<Response> admit(const Asker& asker) {
-        heard.user = asker.user;
-        heard.rights = asker.rights;
-        heard.session = asker.session;
-        if (!is_coding_known()) return problem(501, "a body comes as it is, or chunked");
-        if (asker.is_known) return {};
-        request.body_limit(kUnknownBodyBytesMax);
-        if (request.content_length().value_or(0) <= kUnknownBodyBytesMax) return {};
-        return problem(413, "without a token a request has at most 4 KiB, this one has more");
-    }
-};
 
 HttpConnection::HttpConnection(Socket socket, Peer peer, const Handler& handler, Gate& gate,
                                Untaken& all_untaken)
@@ -85,8 +29,8 @@ HttpConnection::HttpConnection(Socket socket, Peer peer, const Handler& handler,
       peer_(std::move(peer)),
       handler_(handler),
       gate_(gate),
-      parser_(std::make_unique<Parser>(peer_.is_local)),
-      all_untaken_(all_untaken),
+      parser_(std::make_unique<RequestParser>(peer_.is_local)),
+      outbox_(all_untaken),
       last_progress_(Clock::now()),
       request_since_(last_progress_),
       is_known_(peer_.is_trusted) {}
@@ -100,9 +44,8 @@ void HttpConnection::close() {
     if (!socket_.is_open()) return;
     boost::system::error_code ignored;
     socket_.close(ignored);
-    has_taken(untaken_);
-    answers_.clear();
-    unsent_ = {};
+    outbox_.clear();
+    stream_ = {};
 }
 
 void HttpConnection::turn_away(const Response& answer) {
@@ -113,17 +56,18 @@ void HttpConnection::turn_away(const Response& answer) {
 void HttpConnection::look(Clock::time_point now) {
     const auto quiet = now - last_progress_;
     if (is_draining_ && quiet > kDrainMax) return close();
-    if (is_writing_ && now - untaken_since_ > kStalledMax) return close();
+    const auto writes_since = outbox_.has_untaken() ? outbox_.untaken_since() : last_progress_;
+    if (is_writing_ && now - writes_since > kStalledMax) return close();
     if (is_draining_ || is_writing_) return;
-    if (!answers_.empty() && has_gone(now)) return close();
-    if (!answers_.empty() && is_brief_ && quiet > kBriefMax) return close();
+    if (outbox_.expects() && has_gone(now)) return close();
+    if (outbox_.expects() && is_brief_ && quiet > kBriefMax) return close();
     if (closes_) return;
     const bool is_in_body = parser_->is_heard;
     // Who has not shown yet that it may ask has to begin at once.
     const bool is_asking = parser_->has_begun || (!is_known_ && !is_in_body);
     if (!is_asking || has_ended_) {
         // A client that waits for a parked answer has every right to be quiet.
-        if (answers_.empty() && quiet > kIdleMax) close();
+        if (!outbox_.expects() && quiet > kIdleMax) close();
         return;
     }
     const auto most = is_in_body ? kBodyMax : peer_.is_local ? kHeaderMax : kNetworkHeaderMax;
@@ -143,9 +87,9 @@ bool HttpConnection::has_gone(Clock::time_point now) {
 }
 
 void HttpConnection::read_more() {
-    const bool is_done = (closes_ || has_ended_) && !is_draining_;
+    const bool is_done = (closes_ || has_ended_) && !is_draining_ && !stream_;
     if (is_reading_ || is_done || !socket_.is_open()) return;
-    if (is_full()) return;
+    if (outbox_.is_full()) return;
     is_reading_ = true;
     inbox_.erase(0, parsed_);
     parsed_ = 0;
@@ -163,7 +107,7 @@ void HttpConnection::read_more() {
 
 // A client that has nothing more to say may still wait for its answers.
 void HttpConnection::on_end(const boost::system::error_code& error) {
-    const bool is_owed = !answers_.empty() || is_writing_ || !unsent_.empty();
+    const bool is_owed = !stream_ && (is_writing_ || !outbox_.is_empty());
     if (error != asio::error::eof || is_draining_ || !is_owed) return close();
     has_ended_ = true;
     last_progress_ = Clock::now();
@@ -171,7 +115,7 @@ void HttpConnection::on_end(const boost::system::error_code& error) {
 }
 
 void HttpConnection::on_bytes(std::size_t size) {
-    if (is_draining_) {
+    if (is_draining_ || stream_) {
         parsed_ = inbox_.size();
         drained_ += size;
         return drained_ > kDrainBytesMax ? close() : read_more();
@@ -190,7 +134,7 @@ void HttpConnection::drain() {
 }
 
 bool HttpConnection::parse() {
-    while (parsed_ < inbox_.size() && !is_full() && !closes_ && socket_.is_open()) {
+    while (parsed_ < inbox_.size() && !outbox_.is_full() && !closes_ && socket_.is_open()) {
         boost::system::error_code error;
         auto& request = parser_->request;
         if (!std::exchange(parser_->has_begun, true)) request_since_ = last_progress_;
@@ -212,7 +156,7 @@ bool HttpConnection::parse() {
         if (!parser_->is_heard && request.is_header_done() && !hear()) return false;
         if (request.is_done()) {
             dispatch();
-            parser_ = std::make_unique<Parser>(peer_.is_local);
+            parser_ = std::make_unique<RequestParser>(peer_.is_local);
         }
     }
     return !closes_;
@@ -232,9 +176,8 @@ bool HttpConnection::hear() {
     request_since_ = now;
     if (message[http::field::expect] != "100-continue" || parser_->request.is_done()) return true;
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    unsent_ += kContinue;
     flush_soon();
-    owe(kContinue.size());
+    outbox_.add(kContinue);
     return socket_.is_open();
 }
 
@@ -242,8 +185,7 @@ void HttpConnection::dispatch() {
     auto& message = parser_->request.get();
     // Who has not shown that it may use the server gets one answer.
     closes_ = !message.keep_alive() || is_brief_ || !is_known_;
-    const std::uint64_t slot = first_slot_ + answers_.size();
-    answers_.emplace_back();
+    const Outbox::Slot slot = outbox_.expect();
     const bool is_head = message.method() == http::verb::head;
     Respond respond = [weak = weak_from_this(), slot, is_head](Response response) {
         response.is_to_head = is_head;
@@ -262,31 +204,20 @@ void HttpConnection::dispatch() {
 // Nothing behind a request that is not read can be read either.
 void HttpConnection::refuse(const Response& response) {
     closes_ = true;
-    const std::uint64_t slot = first_slot_ + answers_.size();
-    answers_.emplace_back();
-    answer(slot, response);
+    answer(outbox_.expect(), response);
 }
 
-void HttpConnection::answer(std::uint64_t slot, Response response) {
-    if (!socket_.is_open()) return;
-    const bool is_last = closes_ && slot + 1 == first_slot_ + answers_.size();
-    std::string& text = answers_[slot - first_slot_].emplace();
-    append_response(text, response, is_last);
+void HttpConnection::answer(Outbox::Slot slot, Response response) {
+    if (!socket_.is_open() || !outbox_.is_expected(slot)) return;
+    if (response.stream && !response.is_to_head) {
+        closes_ = true;
+        outbox_.end_with(slot);
+        stream_ = response.stream;
+    }
+    std::string text;
+    append_response(text, response, closes_ && outbox_.is_last(slot));
     flush_soon();
-    owe(text.size());
-}
-
-void HttpConnection::owe(std::size_t size) {
-    if (untaken_ == 0) untaken_since_ = Clock::now();
-    untaken_ += size;
-    all_untaken_.bytes += size;
-    if (all_untaken_.bytes > kAllUntakenBytesMax) all_untaken_.make_room();
-}
-
-void HttpConnection::has_taken(std::size_t size) {
-    untaken_since_ = Clock::now();
-    untaken_ -= size;
-    all_untaken_.bytes -= size;
+    outbox_.put(slot, std::move(text));
 }
 
 void HttpConnection::flush_soon() {
@@ -299,15 +230,11 @@ void HttpConnection::flush_soon() {
 }
 
 void HttpConnection::flush() {
-    while (!answers_.empty() && answers_.front()) {
-        unsent_ += *answers_.front();
-        answers_.pop_front();
-        ++first_slot_;
-    }
-    if (is_writing_ || unsent_.empty() || !socket_.is_open()) return;
+    if (is_writing_ || !socket_.is_open()) return;
+    sending_ = outbox_.take();
+    if (sending_.empty()) return;
     is_writing_ = true;
     last_progress_ = Clock::now();
-    sending_ = std::exchange(unsent_, {});
     asio::async_write(
         socket_, asio::buffer(sending_),
         [self = shared_from_this()](const boost::system::error_code& error, std::size_t size) {
@@ -315,14 +242,39 @@ void HttpConnection::flush() {
             self->sending_ = {};
             if (error) return self->close();
             if (!self->is_open()) return;
-            self->has_taken(size);
-            self->last_progress_ = self->untaken_since_;
+            self->outbox_.has_left(size);
+            self->last_progress_ = Clock::now();
             self->flush();
-            if (self->is_writing_) return;
-            // While a read is under way the inbox belongs to it.
-            if (!self->is_reading_ && self->parse()) self->read_more();
-            const bool is_last = self->closes_ || self->has_ended_;
-            if (is_last && self->answers_.empty()) self->drain();
+            if (!self->is_writing_) self->go_on();
+        });
+}
+
+// All that was ready has left.
+void HttpConnection::go_on() {
+    // While a read is under way the inbox belongs to it.
+    if (!is_reading_ && parse()) read_more();
+    if (outbox_.expects() || !(closes_ || has_ended_)) return;
+    if (!stream_) return drain();
+    if (!is_reading_) parsed_ = inbox_.size();
+    read_more();  // until its client has gone
+    send_next();
+}
+
+void HttpConnection::send_next() {
+    if (is_writing_ || !stream_) return;
+    const Stream::Piece piece = stream_->next([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->send_next();
+    });
+    if (!piece && stream_->is_over()) return drain();
+    if (!piece) return;
+    is_writing_ = true;
+    last_progress_ = Clock::now();
+    asio::async_write(
+        socket_, asio::buffer(*piece),
+        [self = shared_from_this(), piece](const boost::system::error_code& error, std::size_t) {
+            self->is_writing_ = false;
+            self->last_progress_ = Clock::now();
+            error ? self->close() : self->send_next();
         });
 }
 

@@ -19,6 +19,29 @@ namespace {
 
 constexpr std::size_t kBig = 1024 * 1024;
 
+// Says what the test says, and what it has not said yet when it is woken.
+struct Spoken : Stream {
+    Piece next(std::function<void()> wake) override {
+        if (said.empty()) woken = std::move(wake);
+        if (said.empty()) return {};
+        const auto piece = std::make_shared<const std::string>(said.front());
+        said.erase(said.begin());
+        return piece;
+    }
+    bool is_over() const override { return ends; }
+    void say(std::string text) {
+        said.push_back(std::move(text));
+        wake();
+    }
+    void wake() {
+        if (const auto call = std::exchange(woken, {})) call();
+    }
+
+    std::vector<std::string> said;
+    std::function<void()> woken;
+    bool ends = false;
+};
+
 struct Line {
     explicit Line(bool is_local = false) {
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
@@ -67,11 +90,17 @@ struct Line {
     std::vector<Respond> parked;
     Handler handler = [this](Request request, Respond respond) {
         if (request.path == "/big") request.body.assign(kBig, 'x');
+        if (request.path == "/stream") {
+            Response response{200, {}, "text/event-stream", {}};
+            response.stream = stream;
+            return respond(std::move(response));
+        }
         if (request.path != "/park") respond({200, request.body, "text/plain", {}});
         request.body.clear();
         if (request.path == "/park") parked.push_back(std::move(respond));
         requests.push_back(std::move(request));
     };
+    std::shared_ptr<Spoken> stream = std::make_shared<Spoken>();
     Gate gate{"bth_1"};
     Untaken untaken;
     std::shared_ptr<HttpConnection> connection;
@@ -292,4 +321,65 @@ TEST_CASE("who is turned away hears why, whatever it has sent") {
     CHECK(heard.find("Retry-After: 1") != std::string::npos);
     CHECK(heard.find("Connection: close") != std::string::npos);
     CHECK(line.requests.empty());
+}
+
+TEST_CASE("a stream comes behind its header, piece after piece, until it is over") {
+    Line line;
+    line.start();
+    line.stream->said = {"one", "two"};
+    line.say("GET /stream HTTP/1.1\r\n" + kHost + kToken + "\r\n");
+    const std::string heard = line.heard();
+    CHECK(heard.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"));
+    CHECK(heard.find("Content-Length") == std::string::npos);
+    CHECK(heard.ends_with("Connection: close\r\n\r\nonetwo"));
+    line.after(kIdleMax + 1s);  // it may be silent for long
+    line.stream->say("three");
+    line.run();
+    CHECK(line.heard() == "three");
+    line.stream->ends = true;
+    line.stream->wake();
+    line.run();
+    line.after(kDrainMax + 1s);
+    CHECK_FALSE(line.connection->is_open());
+}
+
+TEST_CASE("nothing behind a stream is asked for, and nothing is kept of what its client sends") {
+    Line line(true);
+    line.start();
+    line.say("GET /x HTTP/1.1\r\n" + kHost + "\r\nGET /stream HTTP/1.1\r\n" + kHost +
+             "\r\nGET /y HTTP/1.1\r\n" + kHost + "\r\n");
+    line.say("GET /z HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.requests.size() == 1);
+    CHECK(line.connection->is_streaming());
+    line.stream->say("one");
+    line.run();
+    CHECK(line.heard().ends_with("\r\n\r\none"));
+    for (int i = 0; i < 40 && line.connection->is_open(); ++i) line.say(std::string(100'000, 'x'));
+    CHECK_FALSE(line.connection->is_open());
+}
+
+TEST_CASE("a stream ends with its client, and with one that takes no piece for long") {
+    Line gone(true);
+    gone.start();
+    gone.say("GET /stream HTTP/1.1\r\n" + kHost + "\r\n");
+    gone.hang_up();
+    CHECK_FALSE(gone.connection->is_open());
+    Line slow(true);
+    slow.start();
+    slow.say("GET /stream HTTP/1.1\r\n" + kHost + "\r\n");
+    slow.stream->say(std::string(4 * kBig, 'x'));
+    slow.run();
+    slow.after(kStalledMax + 1s);
+    CHECK_FALSE(slow.connection->is_open());
+    CHECK(slow.stream.use_count() == 1);
+}
+
+TEST_CASE("HEAD of a stream is its header") {
+    Line line(true);
+    line.start();
+    line.say("HEAD /stream HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.heard().ends_with("\r\n\r\n"));
+    CHECK_FALSE(line.connection->is_streaming());
+    line.say("GET /x HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.has_heard("HTTP/1.1 200 "));
 }

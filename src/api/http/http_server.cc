@@ -28,11 +28,11 @@ constexpr int kRetrySeconds = 1;
 
 using Connections = std::list<std::shared_ptr<HttpConnection>>;
 
-// Those in the list that are open and of this kind.
+// Those in the list that are open, ask, and are of this kind.
 template <typename IsOne>
 std::size_t count(const Connections& connections, IsOne is_one) {
     return static_cast<std::size_t>(std::ranges::count_if(connections, [&](const auto& each) {
-        return each->is_open() && !each->is_turned_away() && is_one(*each);
+        return each->is_open() && !each->is_turned_away() && !each->is_streaming() && is_one(*each);
     }));
 }
 
