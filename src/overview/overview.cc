@@ -91,7 +91,12 @@ ProjectUse use_of(const cluster::Cluster& cluster, base::ProjectId project) {
 
 }  // namespace
 
-Overview overview_of(const lifecycle::State& state, std::string_view user) {
+JobCounts Overview::jobs_of(std::string_view user) const {
+    const auto found = of_users.find(user);
+    return found == of_users.end() ? JobCounts{} : found->second;
+}
+
+Overview overview_of(const lifecycle::State& state) {
     const cluster::Cluster& cluster = state.cluster;
     Overview overview;
     overview.has_run_any = state.last_job.value > 0;
@@ -102,7 +107,7 @@ Overview overview_of(const lifecycle::State& state, std::string_view user) {
     std::vector<MilliGpu> wanted(cluster.projects().size());
     for (const auto& [id, record] : state.jobs) {
         count(overview.jobs, record);
-        if (record.user == user) count(overview.own, record);
+        count(overview.of_users[record.user], record);
         count_gpus(gpus, beside, cluster, record);
         if (!waits(record)) continue;
         const cluster::Job& job = cluster.job(id);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How do things stand for one user? Cost: O(jobs that have not ended + projects x pools).
+// How do things stand? Cost: O(jobs that have not ended + projects x pools).
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,13 +47,15 @@ struct ProjectUse {
 
 struct Overview {
     GpuCounts gpus;
-    JobCounts own;  // the user's
     JobCounts jobs;  // all
+    std::map<std::string, JobCounts, std::less<>> of_users;  // that have any
     MilliGpu wanted{0};  // at least, by all jobs that wait
     bool has_run_any = false;  // a job was ever submitted
     std::vector<ProjectUse> projects;  // that have no projects below them, in their order
+
+    JobCounts jobs_of(std::string_view user) const;
 };
 
-Overview overview_of(const lifecycle::State& state, std::string_view user);
+Overview overview_of(const lifecycle::State& state);
 
 }  // namespace berth::overview

@@ -62,7 +62,7 @@ class Cluster {
 
     std::vector<std::string> said_to(const std::string& user) const {
         std::vector<std::string> said;
-        for (const auto& sentence : overview::sentences(overview::overview_of(state, user))) {
+        for (const auto& sentence : overview::sentences(overview::overview_of(state), user)) {
             said.push_back(sentence.text);
         }
         return said;
@@ -131,14 +131,14 @@ TEST_CASE("what waits wants what it asks at least, once, and what runs wants not
     spec.tasks_max = 8;
     const JobId grows{1};
     cluster.happen(model::JobSubmitted{grows, spec, "ann", "python train.py"});
-    CHECK(overview::overview_of(cluster.state, "ann").wanted == base::gpus(1));
+    CHECK(overview::overview_of(cluster.state).wanted == base::gpus(1));
     cluster.start(grows, 0, 0, 1);
     cluster.happen(model::JobRunning{grows});
-    CHECK(overview::overview_of(cluster.state, "ann").wanted == base::gpus(0));
+    CHECK(overview::overview_of(cluster.state).wanted == base::gpus(0));
     cluster.submit("nlp", 4, "bob");
     const JobId on_hold = cluster.submit("nlp", 4, "bob");
     cluster.happen(model::JobHeld{on_hold});
-    const overview::Overview seen = overview::overview_of(cluster.state, "bob");
+    const overview::Overview seen = overview::overview_of(cluster.state);
     CHECK(seen.wanted == base::gpus(4));
     CHECK(seen.projects[1].wanted == base::gpus(4));
     CHECK(cluster.said_to("bob").front() ==
@@ -153,7 +153,7 @@ TEST_CASE("what runs on a drained node is used, and its quota stays what was pro
     cluster.run("nlp", 0, 0, 4, "bob");
     cluster.set_node("n0", model::NodeHealth::Drained);
     cluster.set_node("n1", model::NodeHealth::Drained);
-    const overview::Overview seen = overview::overview_of(cluster.state, "bob");
+    const overview::Overview seen = overview::overview_of(cluster.state);
     CHECK(seen.gpus.used == base::gpus(4));
     CHECK(seen.gpus.not_ready == base::gpus(4));
     CHECK(seen.projects[1].quota == base::gpus(2));
@@ -168,7 +168,7 @@ TEST_CASE("each GPU counts once, whatever it does") {
     cluster.start(starts, 0, 3, 1);
     cluster.happen(model::CancelRequested{leaves, {}, {}});
     cluster.set_node("n1", model::NodeHealth::Down);
-    const overview::Overview seen = overview::overview_of(cluster.state, "ann");
+    const overview::Overview seen = overview::overview_of(cluster.state);
     CHECK(seen.gpus.total == base::gpus(8));
     CHECK(seen.gpus.used == base::gpus(2));
     CHECK(seen.gpus.leaving == base::gpus(1));

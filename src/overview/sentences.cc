@@ -35,9 +35,8 @@ std::string rest_of(const JobCounts& own) {
     return listed(parts);
 }
 
-std::string own_jobs(const Overview& overview) {
-    const JobCounts& own = overview.own;
-    if (!overview.has_run_any) return "No job has run yet.";
+std::string own_jobs(const JobCounts& own, bool has_run_any) {
+    if (!has_run_any) return "No job has run yet.";
     if (own.all() == 0) return "You have no job that runs or waits.";
     if (own.running == own.all()) {
         return own.all() == 1 ? "Your job runs."
@@ -112,8 +111,9 @@ std::string quotas(const std::vector<ProjectUse>& projects) {
 
 }  // namespace
 
-std::vector<Sentence> sentences(const Overview& overview) {
-    std::vector<Sentence> said{{About::OwnJobs, own_jobs(overview)},
+std::vector<Sentence> sentences(const Overview& overview, std::string_view user) {
+    const JobCounts own = overview.jobs_of(user);
+    std::vector<Sentence> said{{About::OwnJobs, own_jobs(own, overview.has_run_any)},
                                {About::Waiting, waiting(overview)}};
     if (overview.gpus.not_ready > MilliGpu{0}) {
         const bool is_one = overview.gpus.not_ready == base::kWholeGpu;

@@ -20,6 +20,7 @@ struct Sentence {
     std::string text;
 };
 
-std::vector<Sentence> sentences(const Overview& overview);
+// As they are for that user.
+std::vector<Sentence> sentences(const Overview& overview, std::string_view user);
 
 }  // namespace berth::overview

@@ -9,6 +9,7 @@
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/text/json_writer.h"
 #include "codec/words/words.h"
 
 namespace berth::api {
@@ -149,18 +150,40 @@ base::Result<std::vector<model::JobRecord>> ended_jobs(Site& site, const Call& c
     return std::move(found);
 }
 
+// The same as lines, with what was foreseen: a tenth of the bytes.
+std::string rows_json(const codec::Page<codec::JobView>& page, const codec::NameSource& names) {
+    std::string body = R"({"items":[)";
+    for (const codec::JobView& view : page.items) {
+        if (!body.ends_with('[')) body += ',';
+        codec::append_job_row(body, row_of(view), names);
+        if (view.foresight) {
+            add_member(body, "foresight", codec::foresight_json(*view.foresight, names));
+        }
+    }
+    body += "]}";
+    std::string next;
+    codec::append_json_string(next, page.next);
+    add_member(body, "next", next);
+    return body;
+}
+
 base::Status list_jobs(Site& site, const Call& call) {
+    const std::string view = call.text("view");
+    if (!view.empty() && view != "row") {
+        return base::invalid("view: wanted row or nothing, found \"" + view + "\"");
+    }
     BERTH_TRY(states, parse_states(call.text("state")));
     const Filter filter{call.text("project"), call.text("user"), call.text("name"), states};
     BERTH_TRY(live, live_jobs(site, call, filter));
     BERTH_TRY(ended, ended_jobs(site, call, filter));
     const auto answer = [&site, respond = call.respond, ended = std::move(ended),
-                         next = live.first.next,
+                         is_row = !view.empty(), next = live.first.next,
                          more = live.second](std::vector<codec::JobView> views) {
         codec::Page<codec::JobView> page{std::move(views), next};
         for (const model::JobRecord& record : ended) page.items.push_back({record, {}, {}});
         std::ranges::sort(page.items, {}, [](const model::JobRecord& record) { return record.id; });
-        std::string body = codec::job_list_json(page, names(site));
+        std::string body =
+            is_row ? rows_json(page, names(site)) : codec::job_list_json(page, names(site));
         add_member(body, "more", std::to_string(more));
         respond(json_response(std::move(body)));
     };

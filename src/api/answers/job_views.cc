@@ -5,6 +5,7 @@
 
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/api/job_row.h"
 #include "codec/text/json_writer.h"
 #include "codec/words/words.h"
 #include "scheduling/explain/explain.h"
@@ -61,20 +62,41 @@ std::vector<model::JobId> packed_beside(const lifecycle::State& state,
     return beside;
 }
 
+// A clause; empty = its start lacks nothing.
+std::string lack_of_start(Site& site, const model::JobRecord& record) {
+    const std::string lack = site.controller.lack_of_start(record);
+    if (lack.empty()) return lack;
+    return "the machine has no room for its start, which is tried again: " + lack;
+}
+
 }  // namespace
 
 codec::JobView view_of(Site& site, const model::JobRecord& record) {
-    codec::JobView view{record, {}, {}, {}};
+    codec::JobView view = verdict_view(site, record);
     if (const auto* known = site.controller.state().profiles.of(record)) view.profile = *known;
     view.beside = packed_beside(site.controller.state(), record);
     for (const ports::UncountedProcess& process : site.uncounted())
         if (process.job == record.id) view.uncounted.push_back(shown(process));
-    if (const std::string lack = site.controller.lack_of_start(record); !lack.empty())
-        view.why = "the machine has no room for its start, which is tried again: " + lack;
+    return view;
+}
+
+codec::JobView verdict_view(Site& site, const model::JobRecord& record) {
+    codec::JobView view{record, {}, {}, {}};
+    view.why = lack_of_start(site, record);
     if (!is_waiting(record)) return view;
     view.verdict = site.controller.why(record.id);
     if (view.verdict) view.why = scheduling::explain_text(*view.verdict);
     return view;
+}
+
+codec::JobRow row_of(const codec::JobView& view) {
+    codec::JobRow row = codec::row_of(view);
+    if (!view.why.empty()) row.why = view.why;
+    if (!view.verdict) return row;
+    row.position = view.verdict->position;
+    row.reason = view.verdict->reason;
+    row.blockers = view.verdict->blockers;
+    return row;
 }
 
 codec::ProcessView shown(const ports::UncountedProcess& process) {

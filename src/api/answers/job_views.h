@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "api/answers/site.h"
-#include "codec/api/json_api.h"
+#include "codec/api/job_row.h"
 
 namespace berth::api {
 
@@ -15,9 +15,16 @@ base::Result<model::JobRecord> record_of(Site& site, model::JobId job);
 base::Result<codec::JobView> view_of(Site& site, model::JobId job);
 codec::JobView view_of(Site& site, const model::JobRecord& record);
 
+// Without what takes time to find out: why it waits is all that is known beside the record.
+codec::JobView verdict_view(Site& site, const model::JobRecord& record);
+codec::JobRow row_of(const codec::JobView& view);
+
 // Adds what the order of jobs says of one that has not ended; of a waiting one what would start it,
 // and when it will start. `done` is called now or later.
 void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done);
+
+// The answer to `overview` but its sequence, so that it stays the same until what it says changes.
+std::string overview_json(const overview::Overview& seen, const std::string& user);
 
 // Valid while the site is.
 codec::NameSource names(Site& site);

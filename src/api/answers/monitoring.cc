@@ -53,7 +53,7 @@ void add_projects(codec::Exposition& metrics, const std::vector<overview::Projec
 
 void get_metrics(Site& site, Call call) {
     const lifecycle::State& state = site.controller.state();
-    const overview::Overview seen = overview::overview_of(state, "");
+    const overview::Overview seen = overview::overview_of(state);
     std::string text;
     codec::Exposition metrics(text);
     metrics.metric("berth_info", "gauge", "The server's version.");

@@ -49,15 +49,13 @@ void write_projects(codec::JsonWriter& json, const std::vector<overview::Project
 
 }  // namespace
 
-void get_overview(Site& site, Call call) {
-    const std::string user = call.request.find("user") ? call.text("user") : call.request.user;
-    const overview::Overview seen = overview::overview_of(site.controller.state(), user);
+std::string overview_json(const overview::Overview& seen, const std::string& user) {
     std::string body;
     codec::JsonWriter json(body);
     json.begin_object();
     json.key("user").string(user);
     json.key("sentences").begin_array();
-    for (const overview::Sentence& sentence : overview::sentences(seen)) {
+    for (const overview::Sentence& sentence : overview::sentences(seen, user)) {
         json.begin_object();
         json.key("about").string(overview::kAboutNames[static_cast<std::size_t>(sentence.about)]);
         json.key("text").string(sentence.text);
@@ -65,12 +63,19 @@ void get_overview(Site& site, Call call) {
     }
     json.end_array();
     write_gpus(json, seen.gpus);
-    write_jobs(json, "own_jobs", seen.own);
+    write_jobs(json, "own_jobs", seen.jobs_of(user));
     write_jobs(json, "jobs", seen.jobs);
     json.key("wanted").raw(base::format(seen.wanted));
     write_projects(json, seen.projects);
-    json.key("sequence").number(site.controller.state().sequence);
     json.end_object();
+    return body;
+}
+
+void get_overview(Site& site, Call call) {
+    const std::string user = call.request.find("user") ? call.text("user") : call.request.user;
+    const lifecycle::State& state = site.controller.state();
+    std::string body = overview_json(overview::overview_of(state), user);
+    add_member(body, "sequence", std::to_string(state.sequence));
     call.respond(json_response(std::move(body)));
 }
 

@@ -42,6 +42,7 @@ constexpr Route kRoutes[] = {
     {"GET", "jobs/*/attach", Right::Steer, get_attach},
     {"POST", "jobs/*/*", Right::Steer, steer_job},
     {"GET", "events", Right::See, get_events},
+    {"GET", "stream", Right::See, get_stream},
     {"GET", "nodes", Right::See, get_nodes},
     {"GET", "gpus", Right::See, get_nodes},
     {"PUT", "nodes/*", Right::Cluster, put_node},
@@ -158,6 +159,23 @@ void answer(Site& site, Request request, Respond respond) {
     if (!whole.starts_with("/api/")) return respond(site.pages.answer(request));
     if (!below.empty()) return respond(problem(404, "there is no address " + request.path));
     respond(problem(404, "the API is below " + std::string(kPrefix)));
+}
+
+void on_events(Site& site, std::span<const model::Event> events) {
+    site.waiting.on_events(events);
+    site.live.on_events(events);
+}
+
+void on_tick(Site& site) {
+    site.waiting.on_tick(site.clock.now());
+    if (!site.live.is_empty()) show_news(site);
+}
+
+bool has_listeners(const Site& site) { return !site.waiting.is_empty() || !site.live.is_empty(); }
+
+void end_listening(Site& site) {
+    site.waiting.answer_all();
+    site.live.end();
 }
 
 base::Result<base::Duration> Call::wait() const {

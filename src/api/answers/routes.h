@@ -11,6 +11,13 @@ namespace berth::api {
 // Answers now, or parks the request and answers later.
 void answer(Site& site, Request request, Respond respond);
 
+// Clients that wait, or are shown what changes: to be called at events that became durable, every
+// kTick while there are any, and at the end.
+void on_events(Site& site, std::span<const model::Event> events);
+void on_tick(Site& site);
+bool has_listeners(const Site& site);
+void end_listening(Site& site);
+
 // jobs.cc
 void post_job(Site& site, Call call);
 void steer_job(Site& site, Call call);
@@ -23,6 +30,9 @@ void get_log(Site& site, Call call);
 void get_attach(Site& site, Call call);
 // events.cc
 void get_events(Site& site, Call call);
+// stream.cc
+void get_stream(Site& site, Call call);
+void show_news(Site& site);
 // nodes.cc
 void get_nodes(Site& site, Call call);
 void put_node(Site& site, Call call);

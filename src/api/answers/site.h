@@ -13,6 +13,7 @@
 #include "api/answers/waiting.h"
 #include "api/http/http.h"
 #include "api/http/sessions.h"
+#include "api/live/live.h"
 #include "api/pages/pages.h"
 #include "control/controller.h"
 #include "ports/clock.h"
@@ -58,6 +59,7 @@ struct Site {
     std::function<void(JobsAtShutdown)> shut_down;
     Pages pages;
     Waiting waiting{};
+    Live live{};
     Background in_background;
     ForesightDesk foresight;
 };

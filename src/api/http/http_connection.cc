@@ -265,8 +265,7 @@ void HttpConnection::send_next() {
     const Stream::Piece piece = stream_->next([weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->send_next();
     });
-    if (!piece && stream_->is_over()) return drain();
-    if (!piece) return;
+    if (!piece) return stream_->is_over() ? drain() : void();
     is_writing_ = true;
     last_progress_ = Clock::now();
     asio::async_write(

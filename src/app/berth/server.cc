@@ -258,7 +258,7 @@ base::Status Server::Parts::make_controller(const model::Policy& policy) {
         step_at(asio::steady_timer::clock_type::now() + within);
     };
     settings.committed = [this](std::span<const model::Event> events) {
-        if (site) site->waiting.on_events(events);
+        if (site) api::on_events(*site, events);
     };
     controller = std::make_unique<control::Controller>(
         std::move(settings), control::Ports{clock, *store, *launcher.launcher});
@@ -399,13 +399,13 @@ void Server::Parts::step_at(asio::steady_timer::time_point time) {
 }
 
 void Server::Parts::tick() {
-    if (is_ticking || site->waiting.is_empty()) return;
+    if (is_ticking || !api::has_listeners(*site)) return;
     is_ticking = true;
     ticker.expires_after(api::kTick);
     ticker.async_wait([this](const boost::system::error_code& error) {
         is_ticking = false;
         if (error) return;
-        site->waiting.on_tick(clock.now());
+        api::on_tick(*site);
         tick();
     });
 }
@@ -429,7 +429,7 @@ void Server::Parts::end() {
     is_ending = true;
     waits_for_jobs = false;
     if (http) http->stop_accepting();
-    site->waiting.answer_all();
+    api::end_listening(*site);
     farewell.expires_after(kFarewell);
     farewell.async_wait([this](const boost::system::error_code& error) {
         if (!error) loop.stop();

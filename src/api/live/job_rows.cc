@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/live/job_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::api {
+namespace {
+
+// At most one round in this time; without an event one in that, for what depends on the time.
+constexpr base::Duration kRoundOnce{1'000};
+constexpr base::Duration kRoundAgain{10'000};
+constexpr std::size_t kSaidMax = 1'000;
+
+}  // namespace
+
+void JobRows::begin_anew() {
+    const Revision last = revision_;
+    *this = {};
+    revision_ = last;
+    forgotten_ = last;
+}
+
+void JobRows::put(model::JobId job, std::string text) {
+    Row& row = rows_[job];
+    if (row.text == text) return;
+    row = {std::move(text), next()};
+    has_changed_ = true;
+}
+
+void JobRows::remove(model::JobId job) {
+    if (rows_.erase(job) == 0) return;
+    gone_.emplace_back(next(), job);
+    has_changed_ = true;
+    if (gone_.size() <= kGoneMax) return;
+    forgotten_ = gone_.front().first;
+    gone_.pop_front();
+}
+
+void JobRows::put_ended(model::JobId job, std::string row) {
+    put(job, std::move(row));
+    if (std::ranges::find(ended_, job) == ended_.end()) ended_.push_back(job);
+    if (ended_.size() <= kEndedRowsMax) return;
+    remove(ended_.front());
+    ended_.pop_front();
+}
+
+bool JobRows::look_at(const model::JobRecord& record, const Write& write) {
+    const bool has_room = rows_.size() < kRowsMax + ended_.size();
+    if (!has_room && record.tasks.empty() && !rows_.contains(record.id)) return false;
+    put(record.id, write(record));
+    return true;
+}
+
+void JobRows::look(const lifecycle::State& state, model::TimePoint now, const Write& write,
+                   const std::function<void(model::JobId)>& ended) {
+    has_changed_ = false;
+    for (std::size_t i = 0; i < kRowsPerLook && !touched_.empty(); ++i) {
+        const model::JobId job = touched_.extract(touched_.begin()).value();
+        const auto found = state.jobs.find(job);
+        if (found == state.jobs.end()) {
+            ended(job);
+        } else {
+            look_at((*found).second, write);
+        }
+    }
+    go_round(state, now, write);
+    if (has_changed_) ++revision_;
+    if (!touched_.empty() || sequence_ == state.sequence) return;
+    // The first one may be what another server said last, whose rows these are not.
+    if (std::exchange(sequence_, state.sequence) < 0) return;
+    said_.emplace_back(sequence_, revision_);
+    if (said_.size() > kSaidMax) said_.pop_front();
+}
+
+void JobRows::go_round(const lifecycle::State& state, model::TimePoint now, const Write& write) {
+    if (is_round_over_) {
+        const bool is_same = round_sequence_ == state.sequence;
+        if (now < round_began_ + (is_same ? kRoundAgain : kRoundOnce)) return;
+        is_round_over_ = false;
+    }
+    if (!at_.is_valid()) {
+        round_sequence_ = state.sequence;
+        round_began_ = now;
+        left_out_now_ = 0;
+    }
+    auto at = at_.is_valid() ? state.jobs.upper_bound(at_) : state.jobs.begin();
+    for (std::size_t i = 0; i < kRowsPerLook && at != state.jobs.end(); ++i, ++at) {
+        at_ = (*at).first;
+        if (!look_at((*at).second, write)) ++left_out_now_;
+    }
+    if (at != state.jobs.end()) return;
+    at_ = {};
+    is_round_over_ = true;
+    has_changed_ = has_changed_ || !is_complete_ || left_out_ != left_out_now_;
+    is_complete_ = true;
+    left_out_ = left_out_now_;
+}
+
+JobRows::Revision JobRows::revision_at(std::int64_t sequence) const {
+    const auto found =
+        std::ranges::lower_bound(said_, sequence, {}, &std::pair<std::int64_t, Revision>::first);
+    return found == said_.end() || found->first != sequence ? 0 : found->second;
+}
+
+std::string JobRows::since(Revision revision) const {
+    const bool is_whole = revision <= 0 || revision < forgotten_ || revision > revision_;
+    std::string text = R"({"whole":)";
+    text += is_whole ? "true" : "false";
+    text += R"(,"rows":[)";
+    bool is_first = true;
+    for (const auto& [job, row] : rows_) {
+        if (!is_whole && row.changed <= revision) continue;
+        if (!is_first) text += ',';
+        is_first = false;
+        text += row.text;
+    }
+    text += R"(],"gone":[)";
+    is_first = true;
+    for (const auto& [changed, job] : gone_) {
+        if (is_whole || changed <= revision || rows_.contains(job)) continue;
+        if (!is_first) text += ',';
+        is_first = false;
+        text += std::to_string(job.value);
+    }
+    return text + R"(],"more":)" + std::to_string(left_out_) + "}";
+}
+
+}  // namespace berth::api

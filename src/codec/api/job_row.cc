@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/api/job_row.h"
+
+#include <algorithm>
+
+#include "codec/api/api_style.h"
+
+namespace berth::codec {
+
+template <>
+struct Fields<JobRow> {
+    static void visit(auto&& field) {
+        field("id", &JobRow::id);
+        field("name", &JobRow::name);
+        field("project", &JobRow::project);
+        field("user", &JobRow::user);
+        field("gpus", &JobRow::gpus);
+        field("state", &JobRow::state);
+        field("held", &JobRow::held);
+        field("parked", &JobRow::parked);
+        field("since", &JobRow::since);
+        field("position", &JobRow::position);
+        field("reason", &JobRow::reason);
+        field("why", &JobRow::why);
+        field("blockers", &JobRow::blockers);
+        field("nodes", &JobRow::nodes);
+    }
+};
+
+namespace {
+
+model::TimePoint since_of(const model::JobRecord& record) {
+    if (record.finished) return *record.finished;
+    if (record.parked_since) return *record.parked_since;
+    const bool runs = record.state == model::JobState::Running;
+    return runs && record.last_start ? *record.last_start : record.waiting_since;
+}
+
+}  // namespace
+
+JobRow row_of(const model::JobRecord& record) {
+    JobRow row{record.id, record.spec.name, record.spec.project, record.user};
+    row.state = record.state;
+    row.held = record.held;
+    row.parked = record.parked_since.has_value();
+    row.since = since_of(record);
+    row.why = record.detail;
+    for (const model::TaskPlacement& task : record.tasks) {
+        row.gpus += task.gpus();
+        const bool is_new = std::ranges::find(row.nodes, task.node) == row.nodes.end();
+        if (is_new && row.nodes.size() < kRowNodes) row.nodes.push_back(task.node);
+    }
+    const model::TaskRequest& asked = record.spec.request;
+    if (record.tasks.empty()) row.gpus = asked.share * (asked.gpus * record.spec.tasks_max);
+    return row;
+}
+
+void append_job_row(std::string& out, const JobRow& row, const NameSource& names) {
+    JsonWriter json(out);
+    write_value(ApiStyle(&names), json, row);
+}
+
+}  // namespace berth::codec

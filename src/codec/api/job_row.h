@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job as one line of a list: what is shown of each of ten thousand.
+//   {"id":7,"name":"ft","project":"nlp","user":"ann","gpus":2,"state":"queued",...}
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codec/api/json_api.h"
+
+namespace berth::codec {
+
+struct JobRow {
+    model::JobId id;
+    std::string name;
+    std::string project;
+    std::string user;
+    model::MilliGpu gpus{0};  // that it has; of one without, that it asks for
+    model::JobState state = model::JobState::Queued;
+    bool held = false;    // until a user resumes it
+    bool parked = false;  // it runs without a GPU, until it calls one
+    model::TimePoint since;  // it is in this state, or waits
+    int position = 0;     // in the order in which jobs are served; 0 = in none
+    std::optional<model::Reason> reason;  // why it waits
+    std::string why;      // the same as a sentence, or how it ended; may be empty
+    std::vector<model::JobId> blockers;
+    std::vector<model::NodeId> nodes;  // at most kRowNodes of those it runs on
+};
+
+inline constexpr std::size_t kRowNodes = 3;
+
+// A row of that job, without what is known of waiting ones alone.
+JobRow row_of(const model::JobRecord& record);
+
+// Without an envelope, to stand inside another document.
+void append_job_row(std::string& out, const JobRow& row, const NameSource& names);
+
+}  // namespace berth::codec
