@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which tenants are let on each GPU now? Looks at what their processes want and did, asks the
-// windows of that GPU and its rotations, and sets the gates. Tenants take part while they have
-// processes. Those in rotations do not take windows: the rotations of a GPU, and what goes by
-// windows, run beside each other.
+// windows of the node and the rotations of each GPU, and sets the gates. Tenants take part while
+// they have processes. Those in rotations do not take windows: the rotations of a GPU, and what
+// goes by windows, run beside each other.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,18 @@ class Gates {
         windows::Rotation* rotation = nullptr;
     };
     struct Gpu {
-        windows::Windows windows;
+        windows::Windows::Gpu number = 0;
         std::map<std::string, windows::Rotation> rotations;
         std::map<Tenant*, Guest> guests;
     };
-    static std::int64_t look(Gpu& gpu, std::int64_t now);
+    Gpu& gpu_of(const std::string& uuid);
+    windows::Turn turn_of(const Gpu& gpu, const Guest& guest) const;
+    std::int64_t let(Gpu& gpu, Tenant& tenant, const Guest& guest, std::int64_t now);
 
+    windows::Windows windows_;
     std::map<std::string, windows::RotationTerms> rotations_;
     std::map<std::string, Gpu> gpus_;  // by UUID
+    windows::Windows::Gpu next_number_ = 0;
 };
 
 }  // namespace berth::vgpu::arbiter
