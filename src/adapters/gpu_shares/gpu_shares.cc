@@ -12,6 +12,7 @@
 #include "adapters/gpu_shares/proof/context_size.h"
 #include "adapters/gpu_shares/proof/share_proof.h"
 #include "adapters/gpu_shares/terms/software_gpus.h"
+#include "vgpu/arbiter/precedence.h"
 
 namespace berth::gpu_shares {
 namespace {
@@ -76,12 +77,12 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
         std::make_unique<InterposedShares>(folders_, settings_.directory, settings_.in_front);
     MemoryGroups groups(settings_.cgroup, settings_.cluster);
     Machine machine{settings_.are_simulated, driver, {}, settings_.mps_control};
+    machine.precedence_lacks = vgpu::arbiter::precedence_lack();
     machine.has_limited = !groups.is_empty();
     machine.has_interposed = interposed->has_tenants();
     if (choose_back_end(machine, settings_.wish).value_or(Choice{}).back_end ==
-        BackEnd::DriverLimits) {
+        BackEnd::DriverLimits)
         machine.groups_lack = groups.problem(gpus_);
-    }
     BERTH_TRY(choice, choose_back_end(machine, settings_.wish));
     choice_ = std::move(choice);
     if (choice_.back_end == BackEnd::Interposer) {

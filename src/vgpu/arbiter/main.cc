@@ -9,6 +9,7 @@
 
 #include "base/quantity.h"
 #include "vgpu/arbiter/arbiter.h"
+#include "vgpu/arbiter/precedence.h"
 #include "vgpu/arbiter/talk/send_order.h"
 
 using namespace berth;
@@ -86,6 +87,7 @@ int serve(const vgpu::arbiter::Options& options) {
     if (const auto opened = arbiter.open(); !opened) return complain(opened.error().message);
     std::printf("ready %s/control\n", options.directory.c_str());
     std::fflush(stdout);
+    if (const std::string lack = vgpu::arbiter::take_precedence(); !lack.empty()) complain(lack);
     arbiter.run(stop.get());
     return 0;
 }

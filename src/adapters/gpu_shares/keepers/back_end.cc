@@ -27,6 +27,12 @@ std::string missing(const Machine& machine) {
     return {};
 }
 
+// Software GPUs are programs themselves.
+Choice interposer(const Machine& machine, const std::string& reason) {
+    const bool is_late = !machine.are_simulated && !machine.precedence_lacks.empty();
+    return {BackEnd::Interposer, reason + (is_late ? "; " + machine.precedence_lacks : "")};
+}
+
 }  // namespace
 
 base::Result<Wish> parse_wish(const std::string& text) {
@@ -43,13 +49,13 @@ base::Result<Choice> choose_back_end(const Machine& machine, Wish wish) {
         return base::fail(base::ErrorCode::Unavailable, "--sharing driver: " + lack);
     }
     if (machine.has_interposed) {
-        return Choice{BackEnd::Interposer, "jobs run that began with it"};
+        return interposer(machine, "jobs run that began with it");
     }
     if (machine.has_limited && can_limit) {
         return Choice{BackEnd::DriverLimits, "jobs run that began with it"};
     }
-    if (wish == Wish::Interposer) return Choice{BackEnd::Interposer, "--sharing interposer"};
-    if (!can_limit) return Choice{BackEnd::Interposer, lack};
+    if (wish == Wish::Interposer) return interposer(machine, "--sharing interposer");
+    if (!can_limit) return interposer(machine, lack);
     return Choice{BackEnd::DriverLimits,
                   "driver " + machine.driver + " and the kernel's dmem controller keep them"};
 }

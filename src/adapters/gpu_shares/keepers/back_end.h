@@ -25,6 +25,8 @@ struct Machine {
     std::string driver;         // release, "615.43.02"; empty = not known
     std::string groups_lack;    // why no group can limit memory of all GPUs; empty = it can
     std::string mps_control;    // program; empty = it is not there
+    std::string precedence_lacks =
+        {};  // why the arbiter may not run before programs; empty = it may
     bool has_interposed = false;  // jobs that began with the interposer
     bool has_limited = false;     // jobs that began with limits of the driver
 };

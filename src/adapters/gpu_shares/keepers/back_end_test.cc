@@ -52,6 +52,18 @@ TEST_CASE("what began with one goes on with it: a GPU is never used in two modes
     CHECK(chosen(machine, Wish::Interposer).back_end == BackEnd::DriverLimits);
 }
 
+TEST_CASE("where the arbiter may not run before programs, the reason for the interposer says so") {
+    Machine machine = newest();
+    machine.precedence_lacks = "its turns come late";
+    CHECK(chosen(machine).reason == chosen(newest()).reason);
+    CHECK(chosen(machine, Wish::Interposer).reason == "--sharing interposer; its turns come late");
+    machine.mps_control.clear();
+    CHECK(chosen(machine).reason ==
+          "there is no nvidia-cuda-mps-control in the PATH; its turns come late");
+    machine.are_simulated = true;
+    CHECK(chosen(machine).reason == "simulated GPUs have no control groups");
+}
+
 TEST_CASE("a wish is met, or refused with what is missing") {
     CHECK(chosen(newest(), Wish::Interposer).back_end == BackEnd::Interposer);
     Machine old = newest();
