@@ -25,6 +25,7 @@ set(berth_modules
     5  scenario                      pure
     5  foresight                     pure
     5  overview                      pure
+    5  timeline                      pure
     5  ports                         effects
     5  crash                         effects
     6  supervision                   effects

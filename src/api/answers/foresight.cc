@@ -58,6 +58,12 @@ void ForesightDesk::renew(model::TimePoint now) {
     }
 }
 
+model::RunTime ForesightDesk::run_time(const model::JobRecord& job) {
+    const model::TimePoint now = std::max(clock_.now(), controller_.state().time);
+    renew(now);
+    return run_times_.left(job, now);
+}
+
 std::shared_ptr<ForesightDesk::Question> ForesightDesk::question(model::TimePoint now) const {
     const lifecycle::State& state = controller_.state();
     auto question = std::make_shared<Question>();

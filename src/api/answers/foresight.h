@@ -46,6 +46,9 @@ class ForesightDesk {
     // Of one job, more precisely, and its suggestion.
     void complete(codec::JobView job, std::function<void(codec::JobView)> done);
 
+    // How long it still runs, as far as is known. Costs a look at the ended jobs now and then.
+    model::RunTime run_time(const model::JobRecord& job);
+
   private:
     struct Question;
     struct Known {

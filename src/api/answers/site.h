@@ -15,6 +15,7 @@
 #include "api/http/sessions.h"
 #include "api/live/live.h"
 #include "api/pages/pages.h"
+#include "api/past/past_desk.h"
 #include "control/controller.h"
 #include "ports/clock.h"
 #include "ports/gpu_inventory.h"
@@ -62,6 +63,7 @@ struct Site {
     Live live{};
     Background in_background;
     ForesightDesk foresight;
+    PastDesk past{store};
 };
 
 // One request on its way to its answer. `words` are the parts of the path that a route leaves open.

@@ -391,7 +391,44 @@ codec::JobView outranked_job() {
     return job;
 }
 
-std::vector<model::Event> timeline() {
+// A job that was paused and is expected back.
+model::JobTimeline course() {
+    const auto span = [](JobState state, int from, int to) {
+        model::Span made;
+        made.state = state;
+        made.from = ago(from * kMinute);
+        made.to = ago(to * kMinute);
+        made.attempt = state == JobState::Queued ? 0 : 1;
+        return made;
+    };
+    model::JobTimeline course;
+    course.sentence =
+        "sweep-7 has been paused for 4 min and resumes in about 30 min "
+        "(20 min to 1 h).";
+    course.now = kNow;
+    course.spans = {span(JobState::Queued, 190, 180), span(JobState::Starting, 180, 179),
+                    span(JobState::Running, 179, 6), span(JobState::Pausing, 6, 4),
+                    span(JobState::Paused, 4, 0)};
+    for (const std::size_t with_gpus : {1, 2, 3}) {
+        course.spans[with_gpus].gpus = base::gpus(1);
+        course.spans[with_gpus].nodes = {job(1044).tasks.front().node};
+    }
+    for (const std::size_t leaves : {3, 4}) {
+        course.spans[leaves].rule = model::Rule::Reclaim;
+        course.spans[leaves].beneficiary = {1047};
+    }
+    course.spans[4].to.reset();
+    course.spans[4].lost_gpu_ms = 95'000;
+    course.spans[4].reason = "the job does not handle SIGTERM";
+    course.left_out = 2;
+    const model::Band back{ago(-20 * kMinute), ago(-30 * kMinute), ago(-60 * kMinute)};
+    const model::Band present{kNow, kNow, kNow};
+    course.expected = {{JobState::Paused, present, back},
+                       {JobState::Running, back, {ago(-90 * kMinute), {}, {}}}};
+    return course;
+}
+
+std::vector<model::Event> events() {
     const model::JobId id{1043};
     std::vector<model::EventBody> bodies{
         model::JobSubmitted{id, job(1043).spec, "maria", "python train.py"},
@@ -478,7 +515,8 @@ void check_order_pages(const Sample& s) {
     price.until = kNow + base::Duration{14 * kMinute};
     check_why("why_protected", held_back);
     check_page("show_learned", [&](const Style& style) {
-        return show_page(ordered_job(), s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
+        return show_page(ordered_job(), s.names, {{}, s.names, {}, s.names}, kNow, TimeForm::Ago,
+                         style);
     });
     check_page("receipt_order", [&](const Style& style) {
         return receipt_page(outranked_job(), s.names, kNow, style);
@@ -520,7 +558,8 @@ TEST_CASE("pages look as reviewed") {
     }
     for (const std::int64_t id : {1043, 1045}) {
         check_page("show_" + std::to_string(id), [&](const Style& style) {
-            return show_page(job(id), s.names, {timeline(), s.names}, kNow, TimeForm::Ago, style);
+            return show_page(job(id), s.names, {course(), s.names, events(), s.names}, kNow,
+                             TimeForm::Ago, style);
         });
     }
     Sample pooled = s;
@@ -543,13 +582,13 @@ TEST_CASE("pages look as reviewed") {
     check_page("why_packed",
                [&](const Style& style) { return why_page(packed, s.names, kNow, style); });
     check_page("show_packed", [&](const Style& style) {
-        return show_page(packed, s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
+        return show_page(packed, s.names, {{}, s.names, {}, s.names}, kNow, TimeForm::Ago, style);
     });
     const codec::JobView parked = parked_job();
     check_page("why_parked",
                [&](const Style& style) { return why_page(parked, s.names, kNow, style); });
     check_page("show_parked", [&](const Style& style) {
-        return show_page(parked, s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
+        return show_page(parked, s.names, {{}, s.names, {}, s.names}, kNow, TimeForm::Ago, style);
     });
     check_order_pages(s);
     check_page("help", [&](const Style& style) { return overview(all_verbs({}), style); });
@@ -581,7 +620,7 @@ TEST_CASE("csv and wide forms have everything") {
 TEST_CASE("events are described in words") {
     ::setenv("TZ", "UTC", 1);
     std::string text;
-    for (const model::Event& event : timeline()) {
+    for (const model::Event& event : events()) {
         text += event_line(event, sample().names, kNow, TimeForm::Iso, {});
     }
     compare("events.txt", text);

@@ -5,6 +5,7 @@
 
 #include "cli/pages/event_text.h"
 #include "cli/pages/order_text.h"
+#include "cli/pages/timeline_page.h"
 #include "cli/terminal/page_lines.h"
 #include "codec/words/words.h"
 #include "lifecycle/apply.h"
@@ -412,10 +413,10 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
     return text;
 }
 
-std::string show_page(const codec::JobView& job, const codec::NameTable& names,
-                      const Timeline& timeline, base::TimePoint now, TimeForm form,
-                      const Style& style) {
+std::string show_page(const codec::JobView& job, const codec::NameTable& names, const Past& past,
+                      base::TimePoint now, TimeForm form, const Style& style) {
     std::string text = page_title(job, now, style);
+    if (!past.timeline.sentence.empty()) text += headline(past.timeline.sentence, "", style);
     if (const std::string note = progress_text(job, names, now, style.glyphs()); !note.empty()) {
         text += line(model::is_final(job.state) ? "result" : "now", note, style);
     }
@@ -424,11 +425,13 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
             packing_lines(job, names, style) + task_lines(job, names, style) +
             escape_lines(job, style) + history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
-    if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
-    for (const model::Event& event : timeline.events) {
+    const std::string spans = timeline_page(past.timeline, past.timeline_names, form, style);
+    if (!spans.empty()) text += "\n" + spans;
+    if (!past.events.empty()) text += "\n" + style.paint(Tone::Strong, "events") + "\n";
+    for (const model::Event& event : past.events) {
         const std::string when =
             form == TimeForm::Iso ? moment(event.time, now, form) : clock_time(event.time);
-        text += line(when, event_text(event, timeline.names) + ", by " + event.actor, style);
+        text += line(when, event_text(event, past.event_names) + ", by " + event.actor, style);
     }
     return text;
 }

@@ -22,15 +22,16 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
 std::string receipt_page(const model::JobRecord& job, const codec::NameTable& names,
                          base::TimePoint now, const Style& style);
 
-// The events of a life, with the names of their own list.
-struct Timeline {
+// What it went through, with the names that each list has of its own.
+struct Past {
+    const model::JobTimeline& timeline;
+    const codec::NameTable& timeline_names;
     std::span<const model::Event> events;
-    const codec::NameTable& names;
+    const codec::NameTable& event_names;
 };
 
-// Everything, with the events of its life.
-std::string show_page(const codec::JobView& job, const codec::NameTable& names,
-                      const Timeline& timeline, base::TimePoint now, TimeForm form,
-                      const Style& style);
+// Everything, with the spans and the events of its life.
+std::string show_page(const codec::JobView& job, const codec::NameTable& names, const Past& past,
+                      base::TimePoint now, TimeForm form, const Style& style);
 
 }  // namespace berth::cli

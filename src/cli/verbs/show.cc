@@ -30,6 +30,22 @@ int print_answer(const Context& context, const Arguments& arguments, Client& cli
     return kDone;
 }
 
+struct TimelineAnswer {
+    model::JobTimeline timeline;
+    codec::NameTable names;
+};
+
+Outcome<TimelineAnswer> timeline_of(Client& client, model::JobId id) {
+    const auto body = client.get(job_path(id, "/timeline"));
+    if (!body) return tl::unexpected(body.error());
+    TimelineAnswer answer;
+    auto timeline = codec::parse_timeline(*body, answer.names);
+    if (!timeline)
+        return tl::unexpected(Failure{kFailed, timeline.error().message, "berth version"});
+    answer.timeline = std::move(*timeline);
+    return answer;
+}
+
 int show_job(Context& context, const Arguments& arguments) {
     Client client(context);
     int result = kDone;
@@ -43,12 +59,14 @@ int show_job(Context& context, const Arguments& arguments) {
         }
         const auto job = client.foreseen_job(*id);
         if (!job) return report(context, job.error());
-        const auto timeline = client.events(*id);
+        const auto timeline = timeline_of(client, *id);
         if (!timeline) return report(context, timeline.error());
+        const auto events = client.events(*id);
+        if (!events) return report(context, events.error());
         const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
         if (&word != &arguments.words.front()) print("\n");
-        print(show_page(job->job, job->names, {timeline->events, timeline->names}, clock_now(),
-                        form, context.out));
+        const Past past{timeline->timeline, timeline->names, events->events, events->names};
+        print(show_page(job->job, job->names, past, clock_now(), form, context.out));
     }
     return result;
 }
@@ -85,7 +103,7 @@ extern const Verb why_verb;
 const Verb show_verb{.intent = Intent::Look,
                      .name = "show",
                      .synopsis = "JOB... [--time iso] [-o json]",
-                     .summary = "show everything about a job, with its timeline",
+                     .summary = "show everything about a job, now and before",
                      .flags = kShowFlags,
                      .words_min = 1,
                      .words_max = -1,

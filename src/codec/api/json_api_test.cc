@@ -85,6 +85,48 @@ TEST_CASE("jobs and lists of jobs are read by the client as the server wrote the
     }
 }
 
+TEST_CASE("a timeline is read as it was written, and what is not known stays so") {
+    model::JobTimeline timeline;
+    timeline.sentence = "ft has run for 5 s.";
+    timeline.now = base::at_ms(9'000);
+    model::Span paused;
+    paused.state = model::JobState::Paused;
+    paused.from = base::at_ms(1'000);
+    paused.to = base::at_ms(4'500);
+    paused.rule = model::Rule::Reclaim;
+    paused.beneficiary = {7};
+    paused.actor = "scheduler";
+    paused.is_saved = true;
+    paused.lost_gpu_ms = 12;
+    paused.nodes = {{0}, {1}};
+    paused.gpus = {1'500};
+    model::Span now;
+    now.from = base::at_ms(4'500);
+    now.is_on_hold = now.is_parked = true;
+    timeline.spans = {paused, now};
+    timeline.left_out = 3;
+    timeline.ran = base::Duration{1'500};
+    timeline.expected = {{model::JobState::Running, {base::at_ms(1), {}, base::at_ms(3)}, {}}};
+    timeline.evidence = model::Evidence::Learned;
+    check_round_trip(
+        [&](const codec::NameSource& names, const model::JobTimeline& read = {}) {
+            return codec::timeline_json(read.sentence.empty() ? timeline : read, names);
+        },
+        [](const std::string& text, NameTable& names) {
+            return codec::parse_timeline(text, names);
+        });
+    NameTable names;
+    const auto read = codec::parse_timeline(codec::timeline_json(timeline, server_names()), names);
+    REQUIRE(read.has_value());
+    CHECK(read->spans[0].rule == model::Rule::Reclaim);
+    CHECK(read->spans[0].beneficiary == model::JobId{7});
+    CHECK(read->spans[0].to == paused.to);
+    CHECK_FALSE(read->spans[1].to);
+    CHECK_FALSE(read->spans[1].rule);
+    CHECK(read->expected == timeline.expected);
+    CHECK(read->ran == timeline.ran);
+}
+
 TEST_CASE("events, plans, nodes and projects are read as they were written") {
     for (std::uint64_t seed = 1; seed <= kApiSeeds; ++seed) {
         codec::RandomModel dice(seed, Amounts::Sensible);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is it with one job, what was it, and what is it expected to be?
+#include <algorithm>
+
+#include "api/answers/job_views.h"
+#include "api/answers/routes.h"
+#include "api/http/problem.h"
+#include "overview/job_sentence.h"
+#include "timeline/expected.h"
+
+namespace berth::api {
+namespace {
+
+// Calls `then` with the past of the job, now or after some ticks; else answers with what went
+// wrong.
+void with_past(Site& site, const Call& call, model::JobId job,
+               std::function<void(const Past&)> then) {
+    const auto ask = [&site, job, respond = call.respond, then = std::move(then)](bool is_last) {
+        const auto past = site.past.read_on(job);
+        if (!past) {
+            respond(problem(past.error()));
+        } else if (*past != nullptr) {
+            then(**past);
+        } else if (is_last) {
+            respond(problem(503, "the many events of job " + std::to_string(job.value) +
+                                     " are still being read; ask again"));
+        } else {
+            return false;
+        }
+        return true;
+    };
+    if (ask(site.waiting.is_full())) return;
+    site.waiting.park_for_ticks(site.clock.now() + kWaitMax, call.request.client, ask);
+}
+
+overview::Chance chance_of(const codec::JobView& job) {
+    const bool is_never = job.verdict && (job.verdict->reason == model::Reason::NeverFits ||
+                                          job.verdict->reason == model::Reason::Invalid);
+    return is_never ? overview::Chance::Never : overview::Chance::Runs;
+}
+
+void add_future(Site& site, model::JobTimeline& timeline, const codec::JobView& job) {
+    const model::RunTime run = site.foresight.run_time(job);
+    const auto start = job.foresight ? job.foresight->start_estimate : std::nullopt;
+    timeline.evidence = run.evidence;
+    timeline.expected = timeline::expected(job, start, run, timeline.now);
+    timeline.sentence =
+        overview::job_sentence(job, timeline.expected, chance_of(job), timeline.now);
+}
+
+}  // namespace
+
+void get_timeline(Site& site, Call call) {
+    const auto job = call.job();
+    if (!job) return call.respond(problem(job.error()));
+    if (const auto record = record_of(site, *job); !record)
+        return call.respond(problem(record.error(), "berth ls -a"));
+    with_past(site, call, *job, [&site, id = *job, respond = call.respond](const Past& past) {
+        auto view = view_of(site, id);
+        if (!view) return respond(problem(view.error(), "berth ls -a"));
+        const model::TimePoint now = std::max(site.clock.now(), site.controller.state().time);
+        site.foresight.complete(
+            std::move(*view),
+            [&site, respond, timeline = past.spans.timeline(now)](const auto& complete) mutable {
+                add_future(site, timeline, complete);
+                respond(json_response(codec::timeline_json(timeline, names(site))));
+            });
+    });
+}
+
+}  // namespace berth::api

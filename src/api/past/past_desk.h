@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has a job been through? Its events are folded when it is first asked for, a part of them at
+// a time, and kept: the next time only what has happened since is read.
+//
+// Cost: at most kEventsAtOnce events read for each call, kJobsKept jobs remembered; a job that is
+// not asked about costs nothing. docs/adr/0043.
+#pragma once
+
+#include <list>
+
+#include "ports/store.h"
+#include "timeline/spans.h"
+
+namespace berth::api {
+
+inline constexpr std::int64_t kEventsAtOnce = 1'000;
+inline constexpr std::size_t kJobsKept = 64;
+
+struct Past {
+    timeline::Spans spans;
+};
+
+class PastDesk {
+  public:
+    explicit PastDesk(ports::Store& store) : store_(store) {}
+
+    // Reads on. Null while there is more to be read: then it is called again. Valid until the next
+    // call. Errors: Unavailable (the log cannot be read).
+    base::Result<const Past*> read_on(model::JobId job);
+
+  private:
+    struct Known {
+        model::JobId job;
+        std::int64_t read_to = 0;  // the sequence of its last event that was read
+        Past past;
+    };
+    Known& known(model::JobId job);
+
+    ports::Store& store_;
+    std::list<Known> known_;  // the job that was asked about last is in front
+};
+
+}  // namespace berth::api

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which members has what a job was, and is expected to be?
+#pragma once
+
+#include "codec/fields/described.h"
+#include "codec/fields/model_fields.h"
+#include "model/answer/job_timeline.h"
+
+namespace berth::codec {
+
+template <>
+struct Fields<model::Span> {
+    static void visit(auto&& field) {
+        using S = model::Span;
+        field("state", &S::state);
+        field("on_hold", &S::is_on_hold);
+        field("parked", &S::is_parked);
+        field("from", &S::from);
+        field("to", &S::to);
+        field("attempt", &S::attempt);
+        field("tasks", &S::tasks);
+        field("gpus", &S::gpus);
+        field("nodes", &S::nodes);
+        field("rule", &S::rule);
+        field("beneficiary", &S::beneficiary);
+        field("actor", &S::actor);
+        field("saved", &S::is_saved);
+        field("lost_gpu_ms", &S::lost_gpu_ms);
+        field("reason", &S::reason);
+    }
+};
+
+template <>
+struct Fields<model::Band> {
+    static void visit(auto&& field) {
+        field("optimistic", &model::Band::optimistic);
+        field("expected", &model::Band::expected);
+        field("pessimistic", &model::Band::pessimistic);
+    }
+};
+
+template <>
+struct Fields<model::ExpectedSpan> {
+    static void visit(auto&& field) {
+        field("state", &model::ExpectedSpan::state);
+        field("from", &model::ExpectedSpan::from);
+        field("to", &model::ExpectedSpan::to);
+    }
+};
+
+template <>
+struct Fields<model::JobTimeline> {
+    static void visit(auto&& field) {
+        using T = model::JobTimeline;
+        field("sentence", &T::sentence);
+        field("now", &T::now);
+        field("spans", &T::spans);
+        field("left_out", &T::left_out);
+        field("waited", &T::waited);
+        field("ran", &T::ran);
+        field("paused", &T::paused);
+        field("expected", &T::expected);
+        field("evidence", &T::evidence);
+    }
+};
+
+}  // namespace berth::codec

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job was and is expected to be: the same on the page, on the command line and after a
+restart of the server."""
+import datetime
+
+from server_case import Refused, ServerCase, main
+
+SAVES = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
+
+
+def moment(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+class Timeline(ServerCase):
+    def setUp(self):
+        super().setUp()
+        self.server.berth("project", "create", "vision", "--quota", "8")
+        self.server.berth("project", "create", "nlp")
+
+    def timeline(self, job):
+        return self.server.get(f"jobs/{job}/timeline")
+
+    def paused_for(self):
+        """A job of nlp that vision's quota has paused, and vision's."""
+        lent = self.shell(SAVES, project="nlp", gpus=8, name="lent")
+        self.server.wait_for_state(lent, "running")
+        owner = self.shell("sleep 600", project="vision", gpus=8, name="owner")
+        self.server.wait_for_state(lent, "paused")
+        self.server.wait_for_state(owner, "running")
+        return lent, owner
+
+    def test_spans_say_what_happened_and_the_sentence_what_is_now(self):
+        lent, owner = self.paused_for()
+        timeline = self.timeline(lent)
+        self.assertRegex(timeline["sentence"], "^lent has been paused for .*resumes")
+        spans = timeline["spans"]
+        states = [span["state"] for span in spans]
+        self.assertEqual(states[-3:], ["running", "pausing", "paused"], states)
+        for before, after in zip(spans, spans[1:]):
+            self.assertEqual(before["to"], after["from"])
+            self.assertLess(moment(before["from"]), moment(before["to"]))
+        self.assertIsNone(spans[-1]["to"])
+        self.assertEqual(spans[-3]["gpus"], 8)
+        self.assertEqual(spans[-3]["nodes"], ["sim1"])
+        self.assertEqual((spans[-1]["rule"], spans[-1]["beneficiary"]), ("reclaim", owner))
+        self.assertEqual(timeline["job_names"][str(owner)], "vision/owner")
+        whole = moment(timeline["now"]) - moment(spans[0]["from"])
+        parts = timeline["waited"] + timeline["ran"] + timeline["paused"]
+        self.assertAlmostEqual(parts, whole.total_seconds(), places=3)
+
+    def test_they_are_the_same_after_a_restart(self):
+        lent, _ = self.paused_for()
+        before = self.timeline(lent)["spans"]
+        self.server.kill()
+        self.server.up()
+        self.assertEqual(self.timeline(lent)["spans"][:len(before) - 1], before[:-1])
+
+    def test_a_job_that_declares_how_long_it_runs_has_an_expected_end(self):
+        job = self.shell("sleep 600", gpus=1, name="timed", expected_runtime=3600)
+        self.server.wait_for_state(job, "running")
+        timeline = self.timeline(job)
+        self.assertRegex(timeline["sentence"], r"^timed has run for .* and ends in about 1 h \(")
+        (span,) = timeline["expected"]
+        self.assertEqual((span["state"], timeline["evidence"]), ("running", "declared"))
+        first, expected, last = (moment(span["to"][which]) - moment(timeline["now"])
+                                 for which in ("optimistic", "expected", "pessimistic"))
+        self.assertAlmostEqual(first * 2 / expected, 1, places=3)
+        self.assertAlmostEqual(last / 2 / expected, 1, places=3)
+
+    def test_show_says_the_same(self):
+        lent, owner = self.paused_for()
+        shown = self.server.berth("show", str(lent)).stdout
+        self.assertIn("lent has been paused for ", shown)
+        self.assertRegex(shown, rf"paused \d+s?.*, for {owner} vision/owner \(reclaim\)")
+        self.assertRegex(shown, r"running \d+.*, attempt 1 with 8 GPUs on sim1")
+
+    def test_a_job_that_has_ended_keeps_its_timeline(self):
+        job = self.shell("exit 3", name="short")
+        self.server.wait(job)
+        timeline = self.timeline(job)
+        self.assertEqual(timeline["spans"][-1]["state"], "failed")
+        self.assertIn("with exit code 3", timeline["sentence"])
+        self.assertEqual(timeline["expected"], [])
+
+    def test_a_job_that_does_not_exist_has_none(self):
+        with self.assertRaises(Refused) as refused:
+            self.timeline(12345)
+        self.assertEqual(refused.exception.status, 404)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is what a timeline says of a job what the state says of it, at every event?
+//   timelines [--first SEED] [--seeds N]
+// In random lives (random_log.h), after each event: the last span is the job's state now; spans
+// have no gap, are in order and longer than nothing; waited, ran and paused are together the time
+// since it was submitted. At the end the same spans come from the text of the log, read in two
+// parts, as by a server that was restarted in between.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codec/log/event_log.h"
+#include "random_log.h"
+#include "seeds.h"
+#include "timeline/spans.h"
+
+namespace {
+
+using namespace berth;
+using model::JobState;
+
+constexpr int kSteps = 80;
+constexpr std::uint64_t kSeedsThatMeetAll = 200;
+
+class Findings {
+  public:
+    explicit Findings(std::string where) : where_(std::move(where)) {}
+
+    void wanted(bool holds, const std::string& what) {
+        if (!holds) found_.push_back(where_ + ": " + what);
+    }
+    std::vector<std::string> found() const { return found_; }
+
+  private:
+    std::string where_;
+    std::vector<std::string> found_;
+};
+
+void compare(Findings& findings, const model::Span& span, const model::JobRecord& job) {
+    findings.wanted(span.state == job.state, "is " + std::string(lifecycle::name(span.state)) +
+                                                 ", the state says " +
+                                                 std::string(lifecycle::name(job.state)));
+    findings.wanted(span.is_on_hold == job.held, "on hold, or not");
+    findings.wanted(span.is_parked == job.parked_since.has_value(), "parked, or not");
+    findings.wanted(span.attempt == job.attempts, "attempt " + std::to_string(span.attempt));
+    findings.wanted(
+        span.tasks == static_cast<int>(job.tasks.size()),
+        std::to_string(span.tasks) + " tasks, the state says " + std::to_string(job.tasks.size()));
+    model::MilliGpu gpus{0};
+    for (const model::TaskPlacement& task : job.tasks) gpus += task.gpus();
+    // What such a job counts as changes with what others were found to take.
+    if (!job.spec.may_share) findings.wanted(span.gpus == gpus, "other GPUs");
+}
+
+void check_order(Findings& findings, const model::JobTimeline& timeline) {
+    for (std::size_t i = 1; i < timeline.spans.size(); ++i) {
+        const model::Span& before = timeline.spans[i - 1];
+        findings.wanted(before.to == timeline.spans[i].from, "a gap");
+        findings.wanted(before.from < timeline.spans[i].from, "a span of no time");
+    }
+    findings.wanted(!timeline.spans.back().to, "the last span has ended");
+}
+
+std::vector<std::string> check(const timeline::Spans& spans, const lifecycle::State& state,
+                               const model::Event& event, model::JobId id,
+                               model::TimePoint submitted) {
+    Findings findings("event " + std::to_string(event.sequence) + ", job " +
+                      std::to_string(id.value));
+    const model::JobTimeline timeline = spans.timeline(event.time);
+    if (timeline.spans.empty()) return {"job without spans"};
+    check_order(findings, timeline);
+    const auto job = state.jobs.find(id);
+    const bool lives = job != state.jobs.end();
+    findings.wanted(lives != model::is_final(timeline.spans.back().state), "lives, or not");
+    if (lives) compare(findings, timeline.spans.back(), job->second);
+    const model::TimePoint until = lives ? event.time : timeline.spans.back().from;
+    findings.wanted(timeline.waited + timeline.ran + timeline.paused == until - submitted,
+                    "its times are not its life");
+    return findings.found();
+}
+
+std::string spans_text(const timeline::Spans& spans, model::TimePoint now) {
+    std::string text;
+    for (const model::Span& span : spans.timeline(now).spans) {
+        text += std::string(lifecycle::name(span.state)) + " " +
+                std::to_string(base::to_ms(span.from)) + " " + std::to_string(span.gpus.value) +
+                " " + std::to_string(span.lost_gpu_ms) + " " + span.reason + "\n";
+    }
+    return text;
+}
+
+// By a server that starts again with the event number `cut`.
+std::string read_in_parts(const std::vector<std::string>& log, std::size_t cut,
+                          model::TimePoint now) {
+    timeline::Spans first;
+    for (std::size_t i = 0; i < cut; ++i) first.read(*codec::parse_event(log[i]));
+    timeline::Spans second = first;
+    for (std::size_t i = cut; i < log.size(); ++i) second.read(*codec::parse_event(log[i]));
+    return spans_text(second, now);
+}
+
+class Lives {
+  public:
+    Lives(std::uint64_t seed, std::map<std::string, int>& met)
+        : rng_(seed), met_(met), log_(seed, [this](const model::Event& event) { read(event); }) {}
+
+    std::vector<std::string> play() {
+        for (int step = 0; step < kSteps && found_.empty(); ++step) log_.go_on();
+        for (const auto& [id, job] : jobs_) {
+            if (!found_.empty()) break;
+            const auto cut = static_cast<std::size_t>(rng_.between(0, std::ssize(job.texts)));
+            const bool is_same =
+                read_in_parts(job.texts, cut, last_) == spans_text(job.spans, last_);
+            if (!is_same) found_.push_back("job " + std::to_string(id.value) + ": read anew");
+        }
+        return found_;
+    }
+
+  private:
+    struct Job {
+        timeline::Spans spans;
+        model::TimePoint submitted;
+        std::vector<std::string> texts;
+    };
+
+    void read(const model::Event& event) {
+        last_ = event.time;
+        const model::JobId id = codec::job_of(event.body);
+        if (!id.is_valid() || !found_.empty()) return;
+        Job& job = jobs_[id];
+        if (job.texts.empty()) job.submitted = event.time;
+        codec::append_event(job.texts.emplace_back(), event);
+        job.spans.read(event);
+        found_ = check(job.spans, log_.state(), event, id, job.submitted);
+        const model::Span span = job.spans.timeline(event.time).spans.back();
+        ++met_[std::string(lifecycle::name(span.state))];
+        if (span.is_parked) ++met_["parked"];
+        if (span.is_on_hold) ++met_["on hold"];
+        ++met_[std::string(codec::event_type(event.body))];
+    }
+
+    base::Rng rng_;
+    std::map<std::string, int>& met_;
+    std::map<model::JobId, Job> jobs_;
+    std::vector<std::string> found_;
+    model::TimePoint last_;
+    proof::RandomLog log_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::map<std::string, int> met;
+    for (const char* what : {"starting", "pausing", "paused", "cancelling", "failed", "parked",
+                             "attempt_lost", "job_resized", "job_size_set", "job_woken"}) {
+        met[what] = 0;
+    }
+    std::uint64_t seeds = 0;
+    bool holds = proof::holds_for_seeds(argc, argv, [&](std::uint64_t seed) {
+        ++seeds;
+        return Lives(seed, met).play();
+    });
+    if (seeds < kSeedsThatMeetAll) return holds ? 0 : 1;
+    for (const auto& [what, count] : met) {
+        if (count > 0) continue;
+        std::cout << "never met: " << what << '\n';
+        holds = false;
+    }
+    return holds ? 0 : 1;
+}
