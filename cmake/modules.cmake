@@ -19,6 +19,7 @@ set(berth_modules
     1  vgpu/iterations               pure
     1  vgpu/freezing                 pure
     1  vgpu/lending                  pure
+    2  ledger                        pure
     3  cluster                       pure
     4  scheduling                    pure
     4  lifecycle                     pure

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/gpu_time.h"
 #include "cluster/gang.h"
+#include "lifecycle/charging.h"
 #include "lifecycle/check.h"
 #include "lifecycle/losses.h"
 #include "lifecycle/packing.h"
@@ -551,9 +552,12 @@ base::Result<std::optional<JobRecord>> try_apply(State& state, const model::Even
 base::Result<std::optional<JobRecord>> replay(State& state, const model::Event& event) {
     BERTH_TRY_VOID(check_possible(state, event.body));
     cluster::keep_ranks(state.cluster, event.time);
+    state.ledger.advance(event.time);
+    const base::ShapeId before = shape_before(state, event.body);
     Fold fold(state, event);
     std::visit(fold, event.body);
     fold.note_job();
+    charge(state, event, before, fold.ended() ? &*fold.ended() : nullptr);
     state.sequence = event.sequence;
     state.time = std::max(state.time, event.time);
     return std::move(fold.ended());

@@ -28,6 +28,8 @@
 #include "base/paged_map.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "ledger/ledger.h"
+#include "ledger/waits.h"
 #include "lifecycle/profiles.h"
 #include "model/event.h"
 #include "model/policy/policy.h"
@@ -46,6 +48,8 @@ struct State {
     Profiles profiles;
     std::set<model::JobId> sharing;  // those of `jobs` that may share a GPU
     model::PolicyChanges policy;  // what people have set; of those that decide
+    ledger::Ledger ledger;
+    ledger::Waits waits;
 
     std::int64_t& count(model::JobState of) { return counts[static_cast<std::size_t>(of)]; }
 };

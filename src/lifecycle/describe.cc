@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cluster/gang.h"
+#include "lifecycle/charging.h"
 #include "model/job/companions.h"
 #include "model/limits.h"
 
@@ -398,7 +399,9 @@ class Describer {
 }  // namespace
 
 Result<State> from_description(const Description& description) {
-    return Describer(description).run();
+    BERTH_TRY(state, Describer(description).run());
+    open_ledger(state);
+    return std::move(state);
 }
 
 }  // namespace berth::lifecycle

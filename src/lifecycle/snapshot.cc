@@ -4,6 +4,7 @@
 
 #include "cluster/gang.h"
 #include "lifecycle/apply.h"
+#include "lifecycle/charging.h"
 
 namespace berth::lifecycle {
 
@@ -78,6 +79,7 @@ model::Snapshot snapshot(const State& state) {
     snapshot.profiles = state.profiles.ledgers();
     snapshot.policy = state.policy;
     snapshot.order = cluster::order_ledger(state.cluster);
+    snapshot.ledger = state.ledger.book();
     return snapshot;
 }
 
@@ -147,6 +149,8 @@ State restore(const model::Snapshot& snapshot) {
     for (const model::JobRecord& record : snapshot.jobs) restore_attained(state, record);
     // One of an earlier version has none: then it is learned anew, from those that live.
     cluster::restore_order(state.cluster, snapshot.order);
+    // Nor has it a ledger: that begins now.
+    open_ledger(state, snapshot.ledger);
     return state;
 }
 

@@ -13,6 +13,7 @@
 #include "model/job/gpu_profile.h"
 #include "model/job/job.h"
 #include "model/job/pause_way.h"
+#include "model/ledger.h"
 #include "model/plan.h"
 #include "model/policy/policy_settings.h"
 #include "model/project.h"
@@ -75,6 +76,7 @@ struct JobRecord {
     std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
     TimePoint settled;                  // up to when attained_gpu_ms counts
     std::int64_t lost_gpu_ms = 0;       // unsaved work destroyed by pauses
+    GpuTimes milli_gpu_ms;              // what its GPUs did, once it has ended; before: ledger/
     int exit_code = 0;
     std::string detail;
     std::vector<TaskPlacement> tasks;   // running or being freed
@@ -122,6 +124,7 @@ struct Snapshot {
     std::vector<ProfileLedger> profiles;
     PolicyChanges policy;  // what people have set
     OrderLedger order;
+    LedgerBook ledger;
 };
 
 }  // namespace berth::model

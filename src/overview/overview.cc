@@ -24,22 +24,6 @@ void count(JobCounts& counts, const model::JobRecord& record) {
     }
 }
 
-// `beside`: what jobs have on nodes that are not ready, which are in no pool's capacity.
-void count_gpus(GpuCounts& gpus, MilliGpu& beside, const cluster::Cluster& cluster,
-                const model::JobRecord& record) {
-    const bool leaves = record.state == JobState::Pausing || record.state == JobState::Cancelling;
-    for (const model::TaskPlacement& task : record.tasks) {
-        const bool is_leaving =
-            leaves || std::ranges::find(record.releasing, task.task) != record.releasing.end();
-        if (is_leaving) {
-            gpus.leaving += task.gpus();
-        } else if (record.state == JobState::Starting) {
-            gpus.starting += task.gpus();
-        }
-        if (!cluster.nodes()[task.node.index()].is_ready) beside += task.gpus();
-    }
-}
-
 bool waits(const model::JobRecord& record) {
     const bool has_none = record.state == JobState::Queued || record.state == JobState::Paused;
     return has_none && !record.held;
@@ -53,22 +37,24 @@ MilliGpu asked_by(const cluster::Cluster& cluster, const cluster::Job& job) {
            cluster::gpus_of_companions(cluster, shape, pool, &cluster::Cluster::demand);
 }
 
-int most_idle_together(const cluster::PoolState& pool) {
-    const auto& idle = pool.free[static_cast<std::size_t>(cluster::View::Idle)];
-    int most = pool.gpus_per_node_max;
-    while (most > 0 && idle.nodes_with(most).begin() == idle.nodes_with(most).end()) --most;
-    return most;
-}
-
-void count_pools(GpuCounts& gpus, MilliGpu& ready, const cluster::Cluster& cluster) {
-    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
-        gpus.total += base::gpus(cluster.own_gpus({static_cast<base::NodeId::Rep>(i)}));
+// What is idle is what a job could have: of a shared GPU, as much as there is both of time and
+// memory. What is used is the rest.
+GpuCounts count_gpus(const lifecycle::State& state) {
+    using model::GpuUse;
+    const model::GpuTimes uses = state.ledger.uses();
+    GpuCounts gpus;
+    gpus.total = {uses.sum() - uses[GpuUse::Others]};
+    gpus.starting = {uses[GpuUse::Starting]};
+    gpus.leaving = {uses[GpuUse::Leaving]};
+    gpus.not_ready = {uses[GpuUse::Unhealthy]};
+    for (const cluster::PoolState& pool : state.cluster.pools()) {
+        constexpr auto kIdle = static_cast<std::size_t>(cluster::View::Idle);
+        gpus.idle += pool.free_total[kIdle];
+        gpus.idle_together =
+            std::max(gpus.idle_together, pool.free[kIdle].free_together(pool.gpus_per_node_max));
     }
-    for (const cluster::PoolState& pool : cluster.pools()) {
-        ready += pool.capacity;
-        gpus.idle += pool.free_total[static_cast<std::size_t>(cluster::View::Idle)];
-        gpus.idle_together = std::max(gpus.idle_together, most_idle_together(pool));
-    }
+    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
+    return gpus;
 }
 
 ProjectUse use_of(const cluster::Cluster& cluster, base::ProjectId project) {
@@ -100,23 +86,17 @@ Overview overview_of(const lifecycle::State& state) {
     const cluster::Cluster& cluster = state.cluster;
     Overview overview;
     overview.has_run_any = state.last_job.value > 0;
-    GpuCounts& gpus = overview.gpus;
-    MilliGpu ready{0};
-    count_pools(gpus, ready, cluster);
-    MilliGpu beside{0};
+    overview.gpus = count_gpus(state);
     std::vector<MilliGpu> wanted(cluster.projects().size());
     for (const auto& [id, record] : state.jobs) {
         count(overview.jobs, record);
         count(overview.of_users[record.user], record);
-        count_gpus(gpus, beside, cluster, record);
         if (!waits(record)) continue;
         const cluster::Job& job = cluster.job(id);
         const MilliGpu asked = asked_by(cluster, job);
         overview.wanted += asked;
         wanted[job.project.index()] += asked;
     }
-    gpus.not_ready = gpus.total - ready - beside;
-    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
     for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
         const base::ProjectId project{static_cast<base::ProjectId::Rep>(i)};
         if (!cluster.is_leaf(project) || cluster.projects()[i].project.name.empty()) continue;

@@ -24,6 +24,7 @@
 #include "contested_script.h"
 #include "decision_check.h"
 #include "idle_check.h"
+#include "ledger_check.h"
 #include "lifecycle/invariants.h"
 #include "random_script.h"
 #include "rule_shares.h"
@@ -129,6 +130,7 @@ class Life {
             if (!line.starts_with("left ")) crossed_.clear();  // the input is another one
             started_.clear();
         }
+        add(ledger_.look(after));
         auto restored = lifecycle::restore(lifecycle::snapshot(after));
         cluster::keep_ranks(restored.cluster, cluster::order_rules(after.cluster, cluster::kRoot),
                             after.cluster.ranks().now);
@@ -291,6 +293,7 @@ class Life {
 
     base::Rng rng_;
     proof::DecisionStats& stats_;
+    proof::LedgerCheck ledger_;
     proof::Setting setting_;
     scenario::Stage stage_;
     std::string script_;

@@ -18,9 +18,11 @@ constexpr std::size_t kFindingsMax = 20;
 
 std::string event_name(std::int64_t sequence) { return "event " + std::to_string(sequence); }
 
-// What the order of jobs remembers may have been kept up to a later time than that of the event.
+// What the order of jobs remembers may have been kept up to a later time than that of the event; a
+// ledger may have begun after the log, with the first version that had one.
 std::string text_of(model::Snapshot snapshot) {
     snapshot.order = {};
+    snapshot.ledger = {};
     std::string text;
     codec::append_snapshot(text, snapshot);
     return text;

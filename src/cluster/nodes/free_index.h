@@ -71,6 +71,12 @@ class FreeIndex {
     // Nodes with exactly `whole_gpus` GPUs entirely free, in node order.
     const NodeSet& nodes_with(int whole_gpus) const { return by_count_[slot(whole_gpus)]; }
 
+    // How many GPUs are entirely free on one node at best, where no node has more than `count`.
+    int free_together(int count) const {
+        while (count > 0 && !nodes_with(count).next({0}).is_valid()) --count;
+        return count;
+    }
+
     // The one with least left first, then by node and GPU.
     const base::SortedRuns<PartialGpu>& partial() const { return partial_; }
     // What is left of all of them together.

@@ -49,6 +49,10 @@ template <typename Style, typename T>
 concept ReadsItself =
     requires(const Style& style, JsonReader& json, T& value) { style.read(json, value); };
 
+// Of this type every style leaves out what equals the default: of many members few occur.
+template <typename T>
+inline constexpr bool kIsSparse = false;
+
 template <typename T>
 inline constexpr bool kIsVector = false;
 template <typename T>

@@ -39,7 +39,8 @@ bool is_default(const T& value, const T& initial) {
 template <typename Style, typename T>
 void write_members(const Style& style, JsonWriter& json, const T& value, const T& initial) {
     Fields<T>::visit([&](std::string_view name, auto member) {
-        if (Style::kOmitsDefaults && is_default(value.*member, initial.*member)) return;
+        constexpr bool kOmits = Style::kOmitsDefaults || kIsSparse<T>;
+        if (kOmits && is_default(value.*member, initial.*member)) return;
         json.key(name);
         using Part = std::remove_cvref_t<decltype(value.*member)>;
         if constexpr (Described<Part> && !WritesItself<Style, Part>) {

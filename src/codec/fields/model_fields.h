@@ -31,6 +31,29 @@ struct Fields<model::TaskPlacement> {
 };
 
 template <>
+inline constexpr bool kIsSparse<model::GpuTimes> = true;
+template <>
+struct Fields<model::GpuTimes> {
+    static void visit(auto&& field) {
+        using T = model::GpuTimes;
+        field("busy", &T::busy);
+        field("allocated_idle", &T::allocated_idle);
+        field("not_measured", &T::not_measured);
+        field("starting", &T::starting);
+        field("leaving", &T::leaving);
+        field("lost_to_pause", &T::lost_to_pause);
+        field("lost_to_failure", &T::lost_to_failure);
+        field("reserved", &T::reserved);
+        field("blocked_by_room", &T::blocked_by_room);
+        field("blocked_by_rules", &T::blocked_by_rules);
+        field("free", &T::free);
+        field("others", &T::others);
+        field("unhealthy", &T::unhealthy);
+        field("capacity", &T::capacity);
+    }
+};
+
+template <>
 struct Fields<model::JobRecord> {
     static void visit(auto&& field) {
         using R = model::JobRecord;
@@ -54,6 +77,7 @@ struct Fields<model::JobRecord> {
         field("attained_gpu_ms", &R::attained_gpu_ms);
         field("settled", &R::settled);
         field("lost_gpu_ms", &R::lost_gpu_ms);
+        field("milli_gpu_ms", &R::milli_gpu_ms);
         field("exit_code", &R::exit_code);
         field("detail", &R::detail);
         field("tasks", &R::tasks);

@@ -35,6 +35,58 @@ struct Fields<model::UseLedger> {
 };
 
 template <>
+struct Fields<model::LedgerLine> {
+    static void visit(auto&& field) {
+        using L = model::LedgerLine;
+        field("pool", &L::pool);
+        field("gpu", &L::gpu);
+        field("project", &L::project);
+        field("user", &L::user);
+    }
+};
+
+template <>
+struct Fields<model::LedgerRow> {
+    static void visit(auto&& field) {
+        using R = model::LedgerRow;
+        field("day", &R::day);
+        field("line", &R::line);
+        field("milli_gpu_ms", &R::times);
+    }
+};
+
+template <>
+struct Fields<model::RecentTime> {
+    static void visit(auto&& field) {
+        using R = model::RecentTime;
+        field("day", &R::day);
+        field("line", &R::line);
+        field("is_saved", &R::is_saved);
+        field("milli_gpu_ms", &R::times);
+    }
+};
+
+template <>
+struct Fields<model::JobTime> {
+    static void visit(auto&& field) {
+        using J = model::JobTime;
+        field("job", &J::job);
+        field("attempt", &J::attempt);
+        field("milli_gpu_ms", &J::times);
+        field("recent", &J::recent);
+    }
+};
+
+template <>
+struct Fields<model::LedgerBook> {
+    static void visit(auto&& field) {
+        using B = model::LedgerBook;
+        field("rows", &B::rows);
+        field("jobs", &B::jobs);
+    }
+};
+
+template <>
 struct Fields<model::Snapshot> {
     static void visit(auto&& field) {
         field("sequence", &model::Snapshot::sequence);
@@ -52,6 +104,7 @@ struct Fields<model::Snapshot> {
         field("profiles", &model::Snapshot::profiles);
         field("policy", &model::Snapshot::policy);
         field("order", &model::Snapshot::order);
+        field("ledger", &model::Snapshot::ledger);
     }
 };
 

@@ -15,6 +15,7 @@ constexpr std::size_t kCoreComplaintsMax = 10;
 // A decision may take a few rounds (scheduling/decide.h), and between two of them the clock, here
 // as in the server, goes on by a millisecond.
 constexpr Duration kRounds{3};
+constexpr Duration kDay = std::chrono::days{1};
 
 class CoreAuditor {
   public:
@@ -27,6 +28,7 @@ class CoreAuditor {
         look_at_leaving();
         look_at_limits();
         look_at_waits();
+        look_at_ledger();
         return std::move(found_);
     }
 
@@ -130,8 +132,41 @@ class CoreAuditor {
         }
     }
 
+    // All GPUs are there all the time; the record of the first days may be gone.
+    void look_at_ledger() {
+        std::map<std::int64_t, std::int64_t> sums;  // by day
+        std::int64_t of_jobs = 0;
+        for (const model::LedgerRow& row : run_.ledger.rows) {
+            sums[row.day] += row.times.sum();
+            if (!row.line.project.empty()) of_jobs += row.times.sum();
+        }
+        std::int64_t gpus = 0;
+        for (const model::Node& node : experiment_.cluster.nodes) gpus += node.gpus;
+        std::int64_t kept_ms = 0;
+        for (const auto& [day, sum] : sums) {
+            const TimePoint begins = base::at_ms(day * kDay.count());
+            const Duration length = std::min(kDay, run_.ended - begins);
+            kept_ms += length.count();
+            if (sum == gpus * 1000 * length.count()) continue;
+            note("the ledger does not sum to what was there on day " + std::to_string(day));
+        }
+        std::int64_t wanted = 0;
+        for (const RunInterval& interval : run_.replay.intervals) {
+            const TraceJob& job = experiment_.trace[static_cast<std::size_t>(interval.job)];
+            wanted += job.amount().value * (interval.to - interval.from).count();
+        }
+        const TimePoint begin =
+            experiment_.trace.empty() ? run_.ended : experiment_.trace.front().submitted;
+        const bool is_all_kept = kept_ms >= (run_.ended - begin).count();
+        if (is_all_kept && of_jobs != wanted) note("the ledger has another use by jobs than ran");
+    }
+
     const std::string& name_of(Account account) const {
         return accounts_.cluster().projects()[account.project.index()].project.name;
+    }
+
+    void note(std::string complaint) {
+        if (found_.size() < kCoreComplaintsMax) found_.push_back(std::move(complaint));
     }
 
     void check(bool holds, std::size_t job, const std::string& complaint) {

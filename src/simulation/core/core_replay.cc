@@ -62,6 +62,8 @@ class CorePlayer {
             if (on_progress) on_progress({finished_, now_});
         }
         if (finished_ < jobs_.size()) result_.why_unfinished = why_first_waits();
+        result_.ended = state_.time;
+        result_.ledger = state_.ledger.book();
         return std::move(result_);
     }
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "model/description.h"
+#include "model/ledger.h"
 #include "model/policy/policy.h"
 #include "simulation/replay/replay.h"
 
@@ -41,6 +42,8 @@ struct CoreReplay {
     Replay replay;
     std::vector<TimePoint> asked;  // of each interval: when it was asked to leave, or its end
     std::int64_t decisions = 0;
+    TimePoint ended;
+    model::LedgerBook ledger;  // up to then
     std::string why_unfinished = {};  // why the first job waits that did not end; empty: all did
 };
 
