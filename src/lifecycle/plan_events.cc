@@ -2,9 +2,37 @@
 #include "lifecycle/plan_events.h"
 
 #include <map>
+#include <optional>
 #include <variant>
 
+#include "cluster/gang.h"
+
 namespace berth::lifecycle {
+
+namespace {
+
+model::PauseSide side_of(const cluster::Cluster& cluster, base::PoolId pool, model::JobId job) {
+    const base::ProjectId project = cluster.job(job).project;
+    const cluster::Claim& claim = cluster.claim(pool, project);
+    return {cluster.projects()[project.index()].project.name, claim.usage.allocated, claim.quota};
+}
+
+// What both have in the pool of the job that is paused; none where no job gains by it.
+std::optional<model::PauseSides> sides_of(const State& state, model::JobId job,
+                                          model::JobId beneficiary) {
+    const cluster::Cluster& cluster = state.cluster;
+    const cluster::Job* other = cluster.find_job(beneficiary);
+    if (other == nullptr) return {};
+    const base::PoolId pool = cluster::pool_of(cluster, cluster.job(job), state.jobs.at(job).tasks);
+    const cluster::Shape& shape = cluster.shape(other->shape);
+    const model::MilliGpu asked =
+        cluster.demand(other->shape, pool) * other->least_tasks() +
+        cluster::gpus_of_companions(cluster, shape, pool, &cluster::Cluster::demand);
+    return model::PauseSides{cluster.pool(pool).name, side_of(cluster, pool, job),
+                             side_of(cluster, pool, beneficiary), asked};
+}
+
+}  // namespace
 
 std::vector<model::EventBody> events_of(const State& state, const model::Plan& plan,
                                         const model::Policy& policy, model::TimePoint now) {
@@ -23,7 +51,8 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
     for (const model::Pause& pause : plan.pauses) {
         events.emplace_back(model::PauseRequested{pause.job, pause.rule, pause.beneficiary,
                                                   pause.cost, killed_at(pause.job), pause.whole_job,
-                                                  pause.tasks, pause.is_wasteful});
+                                                  pause.tasks, pause.is_wasteful,
+                                                  sides_of(state, pause.job, pause.beneficiary)});
     }
     for (const model::Move& move : plan.moves) {
         events.emplace_back(model::PauseRequested{move.job,
@@ -33,7 +62,8 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
                                                   killed_at(move.job),
                                                   true,
                                                   {},
-                                                  move.is_wasteful});
+                                                  move.is_wasteful,
+                                                  sides_of(state, move.job, move.beneficiary)});
     }
     // A job that both starts and grows in one plan is started once, with all of it.
     std::map<model::JobId, std::size_t> known;

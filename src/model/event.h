@@ -105,6 +105,7 @@ struct PauseRequested {
     bool whole_job = true;
     std::vector<int> tasks;
     bool is_wasteful = false;  // counts against the pool's waste budget
+    std::optional<PauseSides> sides = {};  // just before it
 };
 // The tasks asked to pause have left their GPUs.
 struct JobPaused {
@@ -113,9 +114,8 @@ struct JobPaused {
     std::string detail = {};  // what the machine said of it
     std::optional<Frozen> frozen = {};  // its processes live and are its next start
 };
-// All processes of the job have ended so that it can go on with another number of tasks: those that
-// were asked to leave are gone, and the next attempt may be started on what it holds.
-// Elastic::Restart.
+// All its processes have ended so that it can go on with another number of tasks
+// (Elastic::Restart): those asked to leave are gone, the next attempt may start on what it holds.
 struct JobResized {
     JobId job;
     int attempt = 1;  // the next one

@@ -41,6 +41,23 @@ struct PauseCost {
     bool operator==(const PauseCost&) const = default;
 };
 
+// What a project had in the pool when its job was paused, or another one for it.
+struct PauseSide {
+    std::string project;
+    MilliGpu used{0};
+    MilliGpu quota{0};
+
+    bool operator==(const PauseSide&) const = default;
+};
+struct PauseSides {
+    std::string pool;
+    PauseSide own;    // of the job that is paused
+    PauseSide other;  // of the one that gains by it; the same project, where both are of it
+    MilliGpu asked{0};  // by that one, at least
+
+    bool operator==(const PauseSides&) const = default;
+};
+
 // Tasks are asked to save and stop, so that `beneficiary` can start in their place.
 struct Pause {
     JobId job;

@@ -186,7 +186,7 @@ class Api(ServerCase):
         odd = ("", "x", "-1", "2147483648", "9223372036854775807", "99999999999999999999", "1e9")
         asked = [f"jobs?{name}=" for name in ("limit", "after", "finished", "finished_before")]
         asked += [f"events?{name}=" for name in ("after", "limit", "job")]
-        asked += [f"jobs/{job}/log?{name}=" for name in ("offset", "attempt", "task")]
+        asked += [f"jobs/{job}/log?{name}=" for name in ("offset", "tail", "attempt", "task")]
         asked += [f"jobs/{job}?since=", "jobs/"]
         for address in asked:
             for value in odd:

@@ -83,10 +83,38 @@ class Timeline(ServerCase):
         self.assertIn("with exit code 3", timeline["sentence"])
         self.assertEqual(timeline["expected"], [])
 
+    def test_every_pause_has_a_receipt_with_what_both_sides_had(self):
+        lent, owner = self.paused_for()
+        self.server.request("POST", f"jobs/{owner}/cancel")
+        self.server.wait_for_state(lent, "running")
+        self.server.request("POST", f"jobs/{lent}/pause")
+        self.server.wait_for_state(lent, "paused")
+        by_user, reclaimed = self.server.get(f"jobs/{lent}/receipts")["items"]
+        self.assertEqual((by_user["rule"], by_user["attempt"], by_user["sides"]), ("user", 2, None))
+        self.assertEqual((reclaimed["rule"], reclaimed["attempt"], reclaimed["saved"]),
+                         ("reclaim", 1, True))
+        self.assertEqual((reclaimed["beneficiary"], reclaimed["lost_gpu_ms"]), (owner, 0))
+        self.assertEqual(reclaimed["sides"], {
+            "pool": "default", "asked": 8, "own": {"project": "nlp", "used": 8, "quota": 0},
+            "other": {"project": "vision", "used": 0, "quota": 8}})
+        self.server.kill()
+        self.server.up()
+        again = self.server.get(f"jobs/{lent}/receipts")["items"]
+        self.assertEqual(again, [by_user, reclaimed])
+
+    def test_the_end_of_a_log_is_had_without_the_rest(self):
+        job = self.shell("seq 1 20000", name="talks")
+        self.server.wait(job)
+        whole = self.log(job)
+        for tail, wanted in ((100, whole[-100:]), (0, ""), (10_000_000, whole)):
+            piece = self.server.get(f"jobs/{job}/log?tail={tail}").decode()
+            self.assertEqual(piece, wanted)
+
     def test_a_job_that_does_not_exist_has_none(self):
-        with self.assertRaises(Refused) as refused:
-            self.timeline(12345)
-        self.assertEqual(refused.exception.status, 404)
+        for what in ("timeline", "receipts"):
+            with self.subTest(what), self.assertRaises(Refused) as refused:
+                self.server.get(f"jobs/12345/{what}")
+            self.assertEqual(refused.exception.status, 404)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "codec/log/event_log.h"
 #include "random_log.h"
 #include "seeds.h"
+#include "timeline/receipts.h"
 #include "timeline/spans.h"
 
 namespace {
@@ -55,6 +56,21 @@ void compare(Findings& findings, const model::Span& span, const model::JobRecord
     if (!job.spec.may_share) findings.wanted(span.gpus == gpus, "other GPUs");
 }
 
+void compare(Findings& findings, const model::JobReceipts& receipts, const model::JobRecord& job) {
+    findings.wanted(receipts.items.empty() != job.last_pause.has_value(), "a receipt, or not");
+    if (receipts.items.empty() || !job.last_pause) return;
+    const model::PastPause& newest = receipts.items.front();
+    findings.wanted(newest.time == job.last_pause->time && newest.rule == job.last_pause->rule &&
+                        newest.stopped == job.last_pause->stopped &&
+                        newest.saved == job.last_pause->saved,
+                    "the newest receipt is not the last pause");
+    std::int64_t lost = 0;
+    for (const model::PastPause& pause : receipts.items) lost += pause.lost_gpu_ms;
+    findings.wanted(
+        receipts.left_out > 0 || lost == job.lost_gpu_ms,
+        std::to_string(lost) + " GPU-ms lost, the state says " + std::to_string(job.lost_gpu_ms));
+}
+
 void check_order(Findings& findings, const model::JobTimeline& timeline) {
     for (std::size_t i = 1; i < timeline.spans.size(); ++i) {
         const model::Span& before = timeline.spans[i - 1];
@@ -64,20 +80,27 @@ void check_order(Findings& findings, const model::JobTimeline& timeline) {
     findings.wanted(!timeline.spans.back().to, "the last span has ended");
 }
 
-std::vector<std::string> check(const timeline::Spans& spans, const lifecycle::State& state,
-                               const model::Event& event, model::JobId id,
-                               model::TimePoint submitted) {
+struct Job {
+    timeline::Spans spans;
+    timeline::Receipts receipts;
+    model::TimePoint submitted;
+    std::vector<std::string> texts;
+};
+
+std::vector<std::string> check(const Job& known, const lifecycle::State& state,
+                               const model::Event& event, model::JobId id) {
     Findings findings("event " + std::to_string(event.sequence) + ", job " +
                       std::to_string(id.value));
-    const model::JobTimeline timeline = spans.timeline(event.time);
+    const model::JobTimeline timeline = known.spans.timeline(event.time);
     if (timeline.spans.empty()) return {"job without spans"};
     check_order(findings, timeline);
     const auto job = state.jobs.find(id);
     const bool lives = job != state.jobs.end();
     findings.wanted(lives != model::is_final(timeline.spans.back().state), "lives, or not");
     if (lives) compare(findings, timeline.spans.back(), job->second);
+    if (lives) compare(findings, known.receipts.receipts(), job->second);
     const model::TimePoint until = lives ? event.time : timeline.spans.back().from;
-    findings.wanted(timeline.waited + timeline.ran + timeline.paused == until - submitted,
+    findings.wanted(timeline.waited + timeline.ran + timeline.paused == until - known.submitted,
                     "its times are not its life");
     return findings.found();
 }
@@ -120,12 +143,6 @@ class Lives {
     }
 
   private:
-    struct Job {
-        timeline::Spans spans;
-        model::TimePoint submitted;
-        std::vector<std::string> texts;
-    };
-
     void read(const model::Event& event) {
         last_ = event.time;
         const model::JobId id = codec::job_of(event.body);
@@ -134,7 +151,8 @@ class Lives {
         if (job.texts.empty()) job.submitted = event.time;
         codec::append_event(job.texts.emplace_back(), event);
         job.spans.read(event);
-        found_ = check(job.spans, log_.state(), event, id, job.submitted);
+        job.receipts.read(event);
+        found_ = check(job, log_.state(), event, id);
         const model::Span span = job.spans.timeline(event.time).spans.back();
         ++met_[std::string(lifecycle::name(span.state))];
         if (span.is_parked) ++met_["parked"];

@@ -52,6 +52,11 @@ Piece read_file(const std::string& path, std::int64_t offset) {
     return piece;
 }
 
+std::int64_t size_of(const std::string& path) {
+    struct stat status{};
+    return ::stat(path.c_str(), &status) == 0 ? status.st_size : 0;
+}
+
 // Whether nothing more will be written to the attempt's log.
 bool is_over(Site& site, ports::AttemptId attempt) {
     const auto& live = site.controller.state().jobs;
@@ -84,6 +89,7 @@ base::Result<LogPlace> log_place(Site& site, const Call& call) {
     BERTH_TRY(attempt, call.number("attempt", view.attempts));
     BERTH_TRY(task, call.number("task", 0));
     BERTH_TRY(offset, call.number("offset", 0));
+    BERTH_TRY(tail, call.number("tail", -1));  // bytes of its end, in place of an offset
     if (attempt > view.attempts || (attempt == 0 && view.attempts > 0)) {
         return base::fail(base::ErrorCode::NotFound,
                           "job " + std::to_string(job.value) + " has had " +
@@ -98,6 +104,7 @@ base::Result<LogPlace> log_place(Site& site, const Call& call) {
     const ports::AttemptId id{job, static_cast<int>(attempt)};
     std::string path =
         site.log_path(id, static_cast<int>(task), site.controller.state().incarnations);
+    if (!path.empty() && tail >= 0) offset = std::max<std::int64_t>(size_of(path) - tail, 0);
     if (!path.empty()) return LogPlace{id, std::move(path), offset};
     return base::fail(base::ErrorCode::NotFound,
                       "what job " + std::to_string(job.value) +

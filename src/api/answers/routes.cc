@@ -39,6 +39,7 @@ constexpr Route kRoutes[] = {
     {"GET", "jobs/*", Right::See, get_job},
     {"GET", "jobs/*/why", Right::See, get_why},
     {"GET", "jobs/*/timeline", Right::See, get_timeline},
+    {"GET", "jobs/*/receipts", Right::See, get_receipts, Changes::WithEvents},
     {"GET", "jobs/*/log", Right::Read, get_log},
     {"GET", "jobs/*/attach", Right::Steer, get_attach},
     {"POST", "jobs/*/*", Right::Steer, steer_job},

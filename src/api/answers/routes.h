@@ -26,6 +26,7 @@ void get_jobs(Site& site, Call call);
 void get_job(Site& site, Call call);
 void get_why(Site& site, Call call);
 void get_timeline(Site& site, Call call);
+void get_receipts(Site& site, Call call);
 // job_output.cc
 void get_log(Site& site, Call call);
 void get_attach(Site& site, Call call);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How is it with one job, what was it, and what is it expected to be?
+// How is it with one job, what was it, and what is it expected to be? Why was it paused, each time?
 #include <algorithm>
 
 #include "api/answers/job_views.h"
@@ -12,18 +12,24 @@
 namespace berth::api {
 namespace {
 
+using Then = std::function<void(model::JobId, const Past&)>;
+
 // Calls `then` with the past of the job, now or after some ticks; else answers with what went
 // wrong.
-void with_past(Site& site, const Call& call, model::JobId job,
-               std::function<void(const Past&)> then) {
-    const auto ask = [&site, job, respond = call.respond, then = std::move(then)](bool is_last) {
-        const auto past = site.past.read_on(job);
+void with_past(Site& site, const Call& call, Then then) {
+    const auto job = call.job();
+    if (!job) return call.respond(problem(job.error()));
+    if (const auto record = record_of(site, *job); !record)
+        return call.respond(problem(record.error(), "berth ls -a"));
+    const auto ask = [&site, id = *job, respond = call.respond,
+                      then = std::move(then)](bool is_last) {
+        const auto past = site.past.read_on(id);
         if (!past) {
             respond(problem(past.error()));
         } else if (*past != nullptr) {
-            then(**past);
+            then(id, **past);
         } else if (is_last) {
-            respond(problem(503, "the many events of job " + std::to_string(job.value) +
+            respond(problem(503, "the many events of job " + std::to_string(id.value) +
                                      " are still being read; ask again"));
         } else {
             return false;
@@ -52,11 +58,7 @@ void add_future(Site& site, model::JobTimeline& timeline, const codec::JobView& 
 }  // namespace
 
 void get_timeline(Site& site, Call call) {
-    const auto job = call.job();
-    if (!job) return call.respond(problem(job.error()));
-    if (const auto record = record_of(site, *job); !record)
-        return call.respond(problem(record.error(), "berth ls -a"));
-    with_past(site, call, *job, [&site, id = *job, respond = call.respond](const Past& past) {
+    with_past(site, call, [&site, respond = call.respond](model::JobId id, const Past& past) {
         auto view = view_of(site, id);
         if (!view) return respond(problem(view.error(), "berth ls -a"));
         const model::TimePoint now = std::max(site.clock.now(), site.controller.state().time);
@@ -66,6 +68,18 @@ void get_timeline(Site& site, Call call) {
                 add_future(site, timeline, complete);
                 respond(json_response(codec::timeline_json(timeline, names(site))));
             });
+    });
+}
+
+void get_receipts(Site& site, Call call) {
+    with_past(site, call, [&site, respond = call.respond](model::JobId id, const Past& past) {
+        model::JobReceipts receipts = past.receipts.receipts();
+        const auto record = record_of(site, id);
+        // What the order knew of both, only the state says, of the last.
+        const bool is_last = record && record->last_pause && !receipts.items.empty() &&
+                             record->last_pause->time == receipts.items.front().time;
+        if (is_last) receipts.items.front().order = record->last_pause->order;
+        respond(json_response(codec::receipts_json(receipts, names(site))));
     });
 }
 

@@ -22,6 +22,7 @@ base::Result<const Past*> PastDesk::read_on(model::JobId job) {
     BERTH_TRY_VOID(
         store_.read_events_of(job, known.read_to, kEventsAtOnce, [&](const model::Event& event) {
             known.past.spans.read(event);
+            known.past.receipts.read(event);
             known.read_to = event.sequence;
             ++read;
         }));

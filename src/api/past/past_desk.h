@@ -10,6 +10,7 @@
 #include <list>
 
 #include "ports/store.h"
+#include "timeline/receipts.h"
 #include "timeline/spans.h"
 
 namespace berth::api {
@@ -19,6 +20,7 @@ inline constexpr std::size_t kJobsKept = 64;
 
 struct Past {
     timeline::Spans spans;
+    timeline::Receipts receipts;
 };
 
 class PastDesk {

@@ -48,6 +48,9 @@ std::string timeline_json(const model::JobTimeline& timeline, const NameSource& 
 base::Result<model::JobTimeline> parse_timeline(std::string_view text, NameTable& names) {
     return parse_document<model::JobTimeline>(text, lenient("JobTimeline", &names));
 }
+std::string receipts_json(const model::JobReceipts& receipts, const NameSource& names) {
+    return document("ReceiptList", receipts, &names);
+}
 std::string foresight_json(const Foresight& foresight, const NameSource& names) {
     std::string text;
     JsonWriter json(text);

@@ -24,6 +24,7 @@
 #include "codec/api/process_view.h"
 #include "model/answer/job_timeline.h"
 #include "model/answer/order_account.h"
+#include "model/answer/past_pause.h"
 #include "model/answer/share_account.h"
 #include "model/answer/start_estimate.h"
 #include "model/answer/verdict.h"
@@ -164,6 +165,8 @@ base::Result<Page<JobView>> parse_job_list(std::string_view text, NameTable& nam
 
 std::string timeline_json(const model::JobTimeline& timeline, const NameSource& names);
 base::Result<model::JobTimeline> parse_timeline(std::string_view text, NameTable& names);
+
+std::string receipts_json(const model::JobReceipts& receipts, const NameSource& names);
 
 std::string verdict_json(const model::Verdict& verdict, const NameSource& names);
 base::Result<model::Verdict> parse_verdict(std::string_view text, NameTable& names);

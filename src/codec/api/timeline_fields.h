@@ -6,6 +6,7 @@
 #include "codec/fields/described.h"
 #include "codec/fields/model_fields.h"
 #include "model/answer/job_timeline.h"
+#include "model/answer/past_pause.h"
 
 namespace berth::codec {
 
@@ -62,6 +63,27 @@ struct Fields<model::JobTimeline> {
         field("paused", &T::paused);
         field("expected", &T::expected);
         field("evidence", &T::evidence);
+    }
+};
+
+template <>
+struct Fields<model::PastPause> {
+    static void visit(auto&& field) {
+        using P = model::PastPause;
+        Fields<model::PauseReceipt>::visit(field);
+        field("attempt", &P::attempt);
+        field("whole_job", &P::is_whole);
+        field("tasks", &P::tasks);
+        field("lost_gpu_ms", &P::lost_gpu_ms);
+        field("sides", &P::sides);
+    }
+};
+
+template <>
+struct Fields<model::JobReceipts> {
+    static void visit(auto&& field) {
+        field("items", &model::JobReceipts::items);
+        field("left_out", &model::JobReceipts::left_out);
     }
 };
 

@@ -78,6 +78,25 @@ struct Fields<model::PauseManner> {
 };
 
 template <>
+struct Fields<model::PauseSide> {
+    static void visit(auto&& field) {
+        field("project", &model::PauseSide::project);
+        field("used", &model::PauseSide::used);
+        field("quota", &model::PauseSide::quota);
+    }
+};
+
+template <>
+struct Fields<model::PauseSides> {
+    static void visit(auto&& field) {
+        field("pool", &model::PauseSides::pool);
+        field("own", &model::PauseSides::own);
+        field("other", &model::PauseSides::other);
+        field("asked", &model::PauseSides::asked);
+    }
+};
+
+template <>
 struct Fields<model::PauseRequested> {
     static void visit(auto&& field) {
         field("job", &model::PauseRequested::job);
@@ -88,6 +107,7 @@ struct Fields<model::PauseRequested> {
         field("whole_job", &model::PauseRequested::whole_job);
         field("tasks", &model::PauseRequested::tasks);
         field("is_wasteful", &model::PauseRequested::is_wasteful);
+        field("sides", &model::PauseRequested::sides);
     }
 };
 
