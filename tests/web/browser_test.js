@@ -92,6 +92,7 @@ before(async () => {
   up();
   berth('project', 'create', 'nlp', '--quota', '2');
   berth('project', 'create', 'vision', '--quota', '4');
+  berth('project', 'create', 'pages');
   for (const [project, gpus, name] of [['nlp', 4, 'bert'], ['vision', 2, 'resnet'],
     ['nlp', 8, 'large'], ['nlp', 8, 'larger']]) {
     berth('run', '-d', '-p', project, '-g', String(gpus), '-n', name, '--', 'sleep', '1000');
@@ -229,6 +230,136 @@ test('the queue says when a job starts, or that this is not known', async () => 
   await page.goto(`http://localhost:${port}/queue`);
   const row = page.getByRole('row', { name: /larger/ });
   await row.getByText(/no estimate yet|^about |^after /).waitFor();
+});
+
+// One job of each kind, in a project of its own; `done` gets their numbers.
+async function withJobs(done) {
+  const submit = (...words) => Number(berth('run', '-d', '-p', 'pages', ...words).trim());
+  const speaks = submit('-g', '1', '-n', 'speaks', '--expected-time', '1h', '--', 'sh', '-c',
+    'seq 1 3000; echo "<b>no markup</b>"; sleep 1000');
+  const ended = submit('-g', '0', '--cpus', '1', '-n', 'ended', '--', 'sh', '-c', 'echo last words; exit 3');
+  const held = submit('-g', '1', '-n', 'rests', '--', 'sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.1; done');
+  const waits = submit('-g', '8', '-n', 'queues', '--', 'sleep', '1000');
+  try {
+    await untilState(held, 'running');
+    berth('pause', String(held));
+    await untilState(held, 'paused');
+    await untilState(ended, 'failed');
+    await done({ speaks, ended, held, waits });
+  } finally {
+    for (const job of [speaks, held, waits]) berth('cancel', String(job));
+    for (const job of [speaks, held, waits]) await untilState(job, 'cancelled');
+  }
+}
+
+async function untilState(job, state) {
+  for (const end = Date.now() + kPatience; Date.now() < end;) {
+    if (JSON.parse(berth('show', String(job), '-o', 'json')).state === state) return;
+    await new Promise((later) => setTimeout(later, 50));
+  }
+  assert.fail(`job ${job} is not ${state}`);
+}
+
+test('the page of a job says how it is, in every state, theme and width', async () => {
+  await withJobs(async ({ speaks, ended, held, waits }) => {
+    for (const screen of kScreens) {
+      const page = await signedIn(screen);
+      const open = (address) => page.goto(`http://localhost:${port}/${address}`);
+      for (const [job, sentence, section] of [
+        [speaks, /^speaks has run for .* and ends in about/, 'Log'],
+        [waits, /^queues has waited for/, 'Why it waits'],
+        [held, /^rests has been paused for .*, until a user resumes it\.$/, 'Pause receipt'],
+        [ended, /^ended failed .* with exit code 3/, 'Log'],
+      ]) {
+        await open(`job?id=${job}`);
+        await page.getByRole('heading', { level: 1, name: sentence }).waitFor();
+        await page.getByRole('heading', { level: 2, name: section }).waitFor();
+        await page.getByRole('img', { name: /^Spans/ }).waitFor();
+        await isWhole(page);
+        for (const tab of ['logs', 'attempts', 'events', 'spec']) {
+          await open(`job?id=${job}&tab=${tab}`);
+          await page.getByRole('heading', { level: 1, name: sentence }).waitFor();
+          if (tab !== 'logs') await page.getByRole('row').nth(1).waitFor();
+          await isWhole(page);
+        }
+      }
+      await page.context().close();
+    }
+  });
+});
+
+test('rows lead to the page of a job, and its keys to its parts and back', async () => {
+  const page = await signedIn();
+  await page.goto(`http://localhost:${port}/queue?state=running`);
+  await page.getByRole('row', { name: /bert/ }).getByRole('link').first().click();
+  await page.getByRole('heading', { level: 1, name: /^bert has run for/ }).waitFor();
+  await page.waitForURL(/\/job\?id=\d+$/);
+  assert.equal(await page.title(), `Job ${new URL(page.url()).searchParams.get('id')} \u00b7 Berth`);
+  await page.keyboard.press('l');
+  await page.waitForURL(/tab=logs$/);
+  await page.keyboard.press('Escape');
+  await page.waitForURL(/\/job\?id=\d+$/);
+  await page.keyboard.press('p');
+  const dialog = page.getByRole('dialog', { name: 'Pause bert' });
+  await dialog.getByText('It leaves 4 GPUs').waitFor();
+  await isWhole(page);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await page.keyboard.press('c');
+  await page.getByRole('dialog', { name: 'Cancel bert' }).waitFor();
+  await page.getByRole('button', { name: 'Leave it as it is' }).click();
+  await page.keyboard.press('Escape');
+  await page.waitForURL(/\/queue/);
+});
+
+test('a job is paused and resumed from its page, and says what both had', async () => {
+  await withJobs(async ({ held }) => {
+    const page = await signedIn();
+    await page.goto(`http://localhost:${port}/job?id=${held}`);
+    await page.getByText('a user asked for it').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('heading', { level: 1, name: /^rests has run for/ }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('heading', { level: 1, name: /^rests has been paused/ }).waitFor();
+    await page.getByRole('link', { name: 'Attempts 2' }).click();
+    await page.getByRole('link', { name: '2, its log' }).waitFor();
+  });
+});
+
+test('a log begins at its end, is searched, and is text whatever a job prints', async () => {
+  await withJobs(async ({ speaks }) => {
+    const page = await signedIn();
+    await page.goto(`http://localhost:${port}/job?id=${speaks}&tab=logs`);
+    const log = page.getByRole('log');
+    await log.getByText('<b>no markup</b>').waitFor();
+    assert.ok(await log.evaluate((box) => box.scrollTop + box.clientHeight > box.scrollHeight - 40));
+    await page.getByLabel('Search in the log').fill('1234');
+    await page.getByText('1 line', { exact: true }).waitFor();
+    assert.equal(await log.getByText('1234', { exact: true }).count(), 1);
+  });
+});
+
+test('who may only look sees a job and its log, and nothing to do', async () => {
+  const page = await opened(/http:\S+/.exec(berth('web', '--look-only'))[0]);
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.goto(`http://localhost:${port}/job?id=1`);
+  await page.getByRole('heading', { level: 1, name: /^bert has run for/ }).waitFor();
+  assert.equal(await page.getByRole('button', { name: /Pause|Cancel/ }).count(), 0);
+  await page.getByRole('link', { name: 'Logs' }).waitFor();
+  await page.keyboard.press('c');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await isWhole(page);
+});
+
+test('a job that does not exist is said to be unknown', async () => {
+  const page = await signedIn();
+  for (const [address, words] of [['job?id=99999', 'There is no job 99999.'], ['job?id=x', 'No job is named here.']]) {
+    await page.goto(`http://localhost:${port}/${address}`);
+    await page.getByText(words).waitFor();
+    await isWhole(page);
+  }
 });
 
 test('a job on hold has a state of its own, and does not wait', async () => {

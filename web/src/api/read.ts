@@ -4,8 +4,10 @@
 // holds. What did not change since the last answer is not sent again.
 import type { Problem } from './types';
 
-// `refused`: who asks has to sign in first.
-export type Answer<T> = { ok: true; value: T } | { ok: false; problem: Problem; refused: boolean };
+// `refused`: who asks has to sign in first. `status`: of HTTP; 0 = there was no answer.
+export type Answer<T> =
+  | { ok: true; value: T }
+  | { ok: false; problem: Problem; refused: boolean; status: number };
 
 export const kPatienceMs = 10_000;
 
@@ -30,14 +32,15 @@ export class Reader<T> {
       });
       if (answer.status === 304 && this.#last !== undefined) return { ok: true, value: this.#last };
       if (!answer.ok) {
-        return { ok: false, problem: await problemOf(answer), refused: isRefusal(answer.status) };
+        const { status } = answer;
+        return { ok: false, problem: await problemOf(answer), refused: isRefusal(status), status };
       }
       this.#last = (await answer.json()) as T;
       this.#etag = answer.headers.get('ETag') ?? '';
       return { ok: true, value: this.#last };
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
-      return { ok: false, problem: { title: 'No answer', detail, hint: '' }, refused: false };
+      return { ok: false, problem: { title: 'No answer', detail, hint: '' }, refused: false, status: 0 };
     }
   }
 }

@@ -41,8 +41,111 @@ export interface Job {
   detail: string;
   verdict: Verdict | null;
   why: string; // one sentence without a full stop; may be empty
-  foresight: { start_estimate: StartEstimate | null } | null; // null: was not asked for
+  foresight: { start_estimate: StartEstimate | null; starts_if: string } | null; // null: not asked for
 }
+
+// One job, as it is asked for by its number.
+export interface WholeJob extends Job {
+  spec: Job['spec'] & Record<string, unknown>;
+  command: string;
+  last_checkpoint: string | null;
+  attempts: number;
+  pauses: number;
+  attained_gpu_ms: number; // up to `settled`
+  settled: string;
+  lost_gpu_ms: number;
+  exit_code: number;
+  pause_way: { rung: 'unknown' | 'checkpoint' | 'signal' | 'kill'; why_not: string };
+  saves_when_asked: boolean;
+  job_names?: Record<string, string>;
+}
+
+// What it was, from one moment to the next; `to` is null while it is so.
+export interface Span {
+  state: JobState;
+  on_hold: boolean;
+  parked: boolean;
+  from: string;
+  to: string | null;
+  attempt: number;
+  tasks: number;
+  gpus: number;
+  nodes: string[]; // the first of them
+  rule: string | null;
+  beneficiary: number | null;
+  actor: string;
+  saved: boolean;
+  lost_gpu_ms: number;
+  reason: string;
+}
+
+// By three forecasts; null = not known.
+export interface Band {
+  optimistic: string | null;
+  expected: string | null;
+  pessimistic: string | null;
+}
+
+export interface Timeline {
+  sentence: string;
+  now: string;
+  spans: Span[];
+  left_out: number;
+  waited: number; // seconds, as below
+  ran: number;
+  paused: number;
+  expected: { state: JobState; from: Band; to: Band }[];
+  evidence: 'certain' | 'declared' | 'learned' | 'so_far' | 'none';
+  job_names?: Record<string, string>;
+}
+
+// What a project had, when a job was paused for another one.
+export interface PauseSide {
+  project: string;
+  used: number;
+  quota: number; // -1 = without a bound
+}
+
+export interface Receipt {
+  time: string;
+  rule: string;
+  beneficiary: number | null;
+  actor: string;
+  deadline: string;
+  stopped: string | null;
+  saved: boolean;
+  frozen: { time: number } | null;
+  detail: string;
+  attempt: number;
+  whole_job: boolean;
+  tasks: number;
+  cost: { unsaved_gpu_ms: number };
+  lost_gpu_ms: number;
+  sides: { pool: string; own: PauseSide; other: PauseSide; asked: number } | null;
+}
+
+export interface Receipts {
+  items: Receipt[]; // the newest first
+  left_out: number;
+  job_names?: Record<string, string>;
+}
+
+export interface JobEvent {
+  sequence: number;
+  time: string;
+  actor: string;
+  type: string;
+  [member: string]: unknown;
+}
+
+export interface EventList {
+  items: JobEvent[];
+  next: string; // after which event there are more; empty = these are all
+  job_names?: Record<string, string>;
+}
+
+export type Right = 'see' | 'read' | 'submit' | 'steer' | 'cluster' | 'server';
+export type Verb = 'pause' | 'resume' | 'cancel';
 
 export interface JobList {
   items: Job[];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from 'vitest';
-import { clock, count, duration, gpus, gpuUnit } from './numbers';
+import { clock, count, duration, gpus, gpuUnit, ordinal } from './numbers';
 
 test.each([
   [0, '0'], [1, '1'], [0.5, '0.5'], [0.333333, '0.33'], [1.5, '1.5'], [999, '999'],
@@ -34,3 +34,6 @@ test('a time is said shorter the nearer it is', () => {
 test.each([[1, ' GPU'], [0, ' GPUs'], [0.5, ' GPUs'], [8, ' GPUs']])('the unit of %d is%s', (many, said) => {
   expect(gpuUnit(many)).toBe(said);
 });
+
+test.each([[1, '1st'], [2, '2nd'], [3, '3rd'], [4, '4th'], [11, '11th'], [12, '12th'], [21, '21st'], [113, '113th']])(
+  'the place %d is %s', (place, words) => expect(ordinal(place)).toBe(words));

@@ -16,6 +16,13 @@ export function count(many: number, one: string, several = `${one}s`): string {
   return `${gpus(many)} ${many === 1 ? one : several}`;
 }
 
+// "1st", "2nd", "11th".
+export function ordinal(number: number): string {
+  const isRegular = number % 100 >= 11 && number % 100 <= 13;
+  const end = isRegular ? undefined : ['st', 'nd', 'rd'][(number % 10) - 1];
+  return `${number}${end ?? 'th'}`;
+}
+
 // What stands behind a number where a column has no head: " GPU", " GPUs".
 export function gpuUnit(many: number): string {
   return count(many, ' GPU').slice(gpus(many).length + 1);
@@ -46,6 +53,12 @@ export function clock(time: number, now: number): string {
   if (at.toDateString() === today.toDateString()) return minute;
   if (Math.abs(now - time) < 6 * 86_400_000) return `${kNames[at.getDay()]} ${minute}`;
   return `${at.getFullYear()}-${padded(at.getMonth() + 1)}-${padded(at.getDate())}`;
+}
+
+// "14:38:05": a moment of a log or a short axis, in the viewer's zone.
+export function clockSeconds(time: number): string {
+  const at = new Date(time);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(padded).join(':');
 }
 
 function padded(part: number): string {

@@ -4,6 +4,7 @@ import { addressOf, viewOf, type View } from './view';
 
 const kAll: View = {
   page: 'queue', state: 'running', reason: 'QuotaFair', project: 'a b&c', text: 'user:é', sort: 'gpus',
+  job: 0, tab: 'overview', attempt: 0, rank: 0,
 };
 
 test('an address says all of a view, and is relative', () => {
@@ -22,4 +23,17 @@ test('what an address says and is not known is the default', () => {
   expect(view.state).toBe('waiting');
   expect(view.sort).toBe('position');
   expect(viewOf('/no-such-page', '').page).toBe('home');
+});
+
+test('a job has its number behind a question mark, and keeps what is shown of it', () => {
+  const view = viewOf('/some/prefix/job', '?id=1058&tab=logs&attempt=2&rank=3');
+  expect([view.page, view.job, view.tab, view.attempt, view.rank]).toEqual(['job', 1058, 'logs', 2, 3]);
+  expect(addressOf(view)).toBe('./job?id=1058&tab=logs&attempt=2&rank=3');
+  expect(addressOf({ page: 'job', job: 7 })).toBe('./job?id=7');
+});
+
+test('what is no number of a job is none', () => {
+  for (const id of ['', '-1', '7x', '1e3', '9'.repeat(30)]) {
+    expect(viewOf('/job', `?id=${id}`).job).toBe(0);
+  }
 });

@@ -2,7 +2,8 @@
 //
 // Which page is shown, and what of it? The address says all of it: a link shows the same to others.
 
-export type PageName = 'home' | 'queue';
+export type PageName = 'home' | 'queue' | 'job';
+export type Tab = 'overview' | 'logs' | 'attempts' | 'events' | 'spec';
 export type StateFilter = 'waiting' | 'hold' | 'running' | 'ended';
 export type Sort = 'position' | 'waiting' | 'gpus' | 'project';
 
@@ -13,9 +14,15 @@ export interface View {
   project: string;
   text: string;
   sort: Sort;
+  job: number; // of the page of a job, as below; 0 = none
+  tab: Tab;
+  attempt: number; // whose log is shown; 0 = the newest
+  rank: number;
 }
 
 const kStates: readonly StateFilter[] = ['waiting', 'hold', 'running', 'ended'];
+const kPages: readonly PageName[] = ['home', 'queue', 'job'];
+const kTabs: readonly Tab[] = ['overview', 'logs', 'attempts', 'events', 'spec'];
 const kSorts: readonly Sort[] = ['position', 'waiting', 'gpus', 'project'];
 
 // "/berth/queue", "?state=running" -> the view. What it does not know it takes for the default.
@@ -23,20 +30,33 @@ export function viewOf(path: string, search: string): View {
   const asked = new URLSearchParams(search);
   const word = <T extends string>(name: string, known: readonly T[]): T =>
     known.find((one) => one === asked.get(name)) ?? (known[0] as T);
+  const number = (name: string) => (/^\d{1,15}$/.test(asked.get(name) ?? '') ? Number(asked.get(name)) : 0);
+  const page = path.slice(path.lastIndexOf('/') + 1);
   return {
-    page: path.slice(path.lastIndexOf('/') + 1) === 'queue' ? 'queue' : 'home',
+    page: kPages.find((one) => one === page) ?? 'home',
     state: word('state', kStates),
     reason: asked.get('reason') ?? '',
     project: asked.get('project') ?? '',
     text: asked.get('q') ?? '',
     sort: word('sort', kSorts),
+    job: number('id'),
+    tab: word('tab', kTabs),
+    attempt: number('attempt'),
+    rank: number('rank'),
   };
 }
 
-// The relative address of a view, without what is the default: "queue?reason=QuotaFair".
+// The relative address of a view, without what is the default: "queue?reason=QuotaFair", "job?id=7".
 export function addressOf(view: Partial<View> & { page: PageName }): string {
   if (view.page === 'home') return './';
   const said = new URLSearchParams();
+  if (view.page === 'job') {
+    said.set('id', String(view.job ?? 0));
+    if (view.tab && view.tab !== kTabs[0]) said.set('tab', view.tab);
+    if (view.attempt) said.set('attempt', String(view.attempt));
+    if (view.rank) said.set('rank', String(view.rank));
+    return `./job?${said}`;
+  }
   if (view.state && view.state !== kStates[0]) said.set('state', view.state);
   if (view.reason) said.set('reason', view.reason);
   if (view.project) said.set('project', view.project);
