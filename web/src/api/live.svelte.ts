@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What do we know of the server now? Asked once a second; what was known stays when it is silent.
-// A page that is not looked at asks nothing, nor does one without a token.
-import { Reader, type Answer } from './read';
+// What do we know of the server now? It says what changes, in one stream; what was known stays when
+// it is silent. A page that is not looked at asks nothing, nor does one without a token.
+import { Reader, type Failed } from './read';
 import { authorization, end, forgetToken, signIn, token } from './session';
-import type { JobList, Overview, Problem, StartEstimate } from './types';
+import { listen, type Message } from './stream';
+import type { Foreseen, Overview, Problem, Row, RowList, RowNews, StartEstimate } from './types';
 
 const kEveryMs = 1_000;
 const kForeseeEveryMs = 5_000; // costs the server more
-const kEveryAtMostMs = 16_000; // while it is silent, doubled each time
+const kEveryAtMostMs = 16_000; // tries while it is silent, doubled each time
+const kSilenceMs = 15_000; // then it is asked anew: it gives a sign each 5 s
+const kStream = 'api/v1/stream?topics=jobs,overview';
 
-// What is asked, and the last answers to it: of one token.
+// What is asked beside the stream, with one token.
 class Questions {
-  overview = new Reader<Overview>('api/v1/overview', authorization);
-  jobs = new Reader<JobList>('api/v1/jobs?order=importance&limit=1000&finished=100', authorization);
-  foreseen = new Reader<JobList>(
-    'api/v1/jobs?order=importance&limit=200&finished=0&state=queued,paused&foresee=true',
+  foreseen = new Reader<Foreseen>(
+    'api/v1/jobs?view=row&order=importance&limit=200&finished=0&state=queued,paused&foresee=true',
     authorization,
   );
   me = new Reader<{ user: string; ends?: string }>('api/v1/me', authorization);
@@ -23,11 +24,13 @@ class Questions {
 
 export class Live {
   overview = $state.raw<Overview>();
-  jobs = $state.raw<JobList>();
+  jobs = $state.raw<RowList>();
   estimates = $state.raw(new Map<number, StartEstimate>()); // by job; some seconds older
   problem = $state.raw<Problem>(); // of the last try, if it failed
-  answeredAt = $state(0); // ms since 1970, of the last full answer; 0 = none yet
+  last = $state(''); // the event up to which jobs are known
+  answeredAt = $state(0); // ms since 1970, of the last sign of life; 0 = none yet
   retryAt = $state(0); // while it is silent
+  isHeard = $state(false); // now
   isSignedOut = $state(false); // then it asks nothing until it is asked to
   user = $state(''); // who asks; empty = not known
   hasSession = $state(false); // that can be ended
@@ -35,18 +38,20 @@ export class Live {
   now = $state(Date.now()); // moves once a second
 
   #ask = new Questions();
+  #rows = new Map<number, Row>();
   #shown = ''; // the token of what is known
   #left = ''; // the token of a session that is to be ended
   #foreseenAt = 0;
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #isReading = false;
+  #stream: AbortController | undefined;
+  #openedAt = 0;
 
   // Until the function that it answers is called.
   start(): () => void {
-    const clock = setInterval(() => (this.now = Date.now()), kEveryMs);
-    const look = () => !this.isSignedOut && document.visibilityState === 'visible' && void this.read();
-    document.addEventListener('visibilitychange', look);
+    const clock = setInterval(this.#look, kEveryMs);
+    const show = () => (document.visibilityState === 'visible' ? !this.isSignedOut && void this.read() : this.#stop());
+    document.addEventListener('visibilitychange', show);
     // Another tab signed in or out.
     const reread = () => (this.isSignedOut || token() !== this.#shown) && void this.read();
     window.addEventListener('storage', reread);
@@ -54,11 +59,15 @@ export class Live {
     void this.#open();
     return () => {
       clearInterval(clock);
-      clearTimeout(this.#timer);
-      document.removeEventListener('visibilitychange', look);
+      this.#stop();
+      document.removeEventListener('visibilitychange', show);
       window.removeEventListener('storage', reread);
       window.removeEventListener('hashchange', this.#open);
     };
+  }
+
+  row(id: number): Row | undefined {
+    return this.jobs && this.#rows.get(id);
   }
 
   // Signs in where the address has a code, and ends the session that this one takes the place of.
@@ -75,9 +84,9 @@ export class Live {
   async leave(): Promise<void> {
     const left = token();
     forgetToken();
+    this.#stop();
     this.#forget('');
     this.isSignedOut = true;
-    clearTimeout(this.#timer);
     await this.#end(left);
   }
 
@@ -95,40 +104,91 @@ export class Live {
   #forget(shown: string): void {
     this.#shown = shown;
     this.#ask = new Questions();
+    this.#rows.clear();
     this.overview = this.jobs = this.problem = undefined;
     this.estimates = new Map();
     this.answeredAt = this.retryAt = this.#foreseenAt = this.#failures = 0;
-    this.user = '';
+    this.last = this.user = '';
     this.hasSession = false;
   }
 
-  // Asks now, whatever it waited for.
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#stream?.abort();
+    this.#stream = undefined;
+    this.isHeard = false;
+  }
+
+  // Once a second.
+  #look = (): void => {
+    this.now = Date.now();
+    const isSilent = this.now - Math.max(this.answeredAt, this.#openedAt) >= kSilenceMs;
+    if (this.#stream && isSilent) void this.read();
+    if (this.isHeard && this.now - this.#foreseenAt >= kForeseeEveryMs) void this.#foresee();
+  };
+
+  // Asks now, whatever it waited for. Answers once the server is heard, or cannot be.
   async read(): Promise<void> {
+    this.#stop();
     const shown = token();
     if (shown !== this.#shown) this.#forget(shown);
-    clearTimeout(this.#timer);
     // `npm run dev` asks over the server's socket, which needs none.
     if (shown === '' && !import.meta.env.DEV) {
       this.problem = undefined;
       this.isSignedOut = true;
       return;
     }
-    if (this.#isReading) return;
-    this.#isReading = true;
+    const stream = (this.#stream = new AbortController());
+    this.#openedAt = Date.now();
+    await new Promise<void>((settle) => {
+      const isThis = () => stream === this.#stream && token() === shown;
+      const listener = {
+        onMessage: (message: Message) => isThis() && this.#take(message),
+        onSign: () => {
+          if (isThis()) this.#hear();
+          settle();
+        },
+      };
+      void listen(kStream, this.last, authorization(), listener, stream.signal).then((end) => {
+        if (isThis()) this.#lose(end.ok ? undefined : end);
+        else if (stream === this.#stream) void this.read();
+        settle();
+      });
+    });
+  }
+
+  #hear(): void {
+    this.answeredAt = this.now = Date.now();
+    this.retryAt = this.#failures = 0;
+    this.problem = undefined;
+    this.isSignedOut = false;
+    const isNew = !this.isHeard;
+    this.isHeard = true;
+    if (isNew && this.user === '') void this.#learnUser();
+  }
+
+  async #learnUser(): Promise<void> {
     const ask = this.#ask;
-    const answers = await Promise.all([ask.overview.read(), ask.jobs.read()]);
-    const me = this.user === '' && answers[0].ok ? await ask.me.read() : undefined;
-    this.#isReading = false;
-    if (token() !== shown) return this.read();
-    if (me?.ok) {
-      this.user = me.value.user;
-      this.hasSession = me.value.ends !== undefined;
+    const me = await ask.me.read();
+    if (!me.ok || ask !== this.#ask) return;
+    this.user = me.value.user;
+    this.hasSession = me.value.ends !== undefined;
+  }
+
+  // The stream has ended: it is tried again, later each time.
+  #lose(failed: Failed | undefined): void {
+    this.isHeard = false;
+    this.#stream = undefined;
+    this.problem = failed?.problem;
+    this.now = Date.now();
+    this.isSignedOut = failed?.refused === true;
+    if (this.isSignedOut) {
+      this.overview = this.jobs = undefined;
+      return;
     }
-    this.#take(answers);
-    if (this.isSignedOut) return;
-    if (this.now - this.#foreseenAt >= kForeseeEveryMs) void this.#foresee();
     const wait = Math.min(kEveryMs * 2 ** this.#failures, kEveryAtMostMs);
-    this.retryAt = this.#failures > 0 ? Date.now() + wait : 0;
+    this.#failures += 1;
+    this.retryAt = this.now + wait;
     this.#timer = setTimeout(() => document.visibilityState === 'visible' && void this.read(), wait);
   }
 
@@ -141,15 +201,14 @@ export class Live {
       foresight?.start_estimate ? [[id, foresight.start_estimate] as const] : []));
   }
 
-  #take([overview, jobs]: [Answer<Overview>, Answer<JobList>]): void {
-    if (overview.ok) this.overview = overview.value;
-    if (jobs.ok) this.jobs = jobs.value;
-    const failed = [overview, jobs].find((answer) => !answer.ok);
-    this.problem = failed?.ok === false ? failed.problem : undefined;
-    this.now = Date.now();
-    this.isSignedOut = failed?.ok === false && failed.refused;
-    if (this.isSignedOut) this.overview = this.jobs = undefined;
-    if (failed === undefined) this.answeredAt = this.now;
-    this.#failures = failed === undefined ? 0 : this.#failures + 1;
+  #take({ event, id, data }: Message): void {
+    if (event === 'overview') this.overview = JSON.parse(data) as Overview;
+    if (event !== 'jobs') return;
+    const news = JSON.parse(data) as RowNews;
+    if (news.whole) this.#rows.clear();
+    for (const row of news.rows) this.#rows.set(row.id, row);
+    for (const job of news.gone) this.#rows.delete(job);
+    this.jobs = { items: [...this.#rows.values()], more: news.more };
+    this.last = id;
   }
 }

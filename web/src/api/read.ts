@@ -31,18 +31,27 @@ export class Reader<T> {
         signal: AbortSignal.timeout(kPatienceMs),
       });
       if (answer.status === 304 && this.#last !== undefined) return { ok: true, value: this.#last };
-      if (!answer.ok) {
-        const { status } = answer;
-        return { ok: false, problem: await problemOf(answer), refused: isRefusal(status), status };
-      }
+      if (!answer.ok) return await failureOf(answer);
       this.#last = (await answer.json()) as T;
       this.#etag = answer.headers.get('ETag') ?? '';
       return { ok: true, value: this.#last };
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      return { ok: false, problem: { title: 'No answer', detail, hint: '' }, refused: false, status: 0 };
+      return silence(error);
     }
   }
+}
+
+export type Failed = Extract<Answer<never>, { ok: false }>;
+
+export async function failureOf(answer: Response): Promise<Failed> {
+  const { status } = answer;
+  return { ok: false, problem: await problemOf(answer), refused: isRefusal(status), status };
+}
+
+// The server did not answer.
+export function silence(error: unknown): Failed {
+  const detail = error instanceof Error ? error.message : String(error);
+  return { ok: false, problem: { title: 'No answer', detail, hint: '' }, refused: false, status: 0 };
 }
 
 // 429 is said to wrong tokens alone, where others have shown many.

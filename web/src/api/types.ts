@@ -20,18 +20,53 @@ export interface StartEstimate {
   after: number | null; // a job that starts before it
 }
 
-// Times are ISO 8601, in UTC.
-export interface Job {
+// A job as a line of a list. Times are ISO 8601, in UTC.
+export interface Row {
+  id: number;
+  name: string;
+  project: string;
+  user: string;
+  gpus: number; // that it has; of one without, that it asks for
+  state: JobState;
+  held: boolean; // until a user resumes it
+  parked: boolean;
+  since: string; // it is in this state, or waits
+  position: number; // in the order in which jobs are served; 0 = in none
+  reason: string | null; // why it waits, of a closed list: "QuotaFair"
+  why: string; // the same without a full stop, or how it ended; may be empty
+  blockers: number[]; // jobs
+  nodes: string[]; // the first of those it runs on
+}
+
+// What a stream says of all jobs: with `whole` there are no others.
+export interface RowNews {
+  whole: boolean;
+  rows: Row[];
+  gone: number[];
+  more: number; // jobs that have no line
+}
+
+export interface RowList {
+  items: Row[];
+  more: number;
+}
+
+export interface Foreseen {
+  items: { id: number; foresight?: { start_estimate: StartEstimate | null } }[];
+}
+
+// One job, as it is asked for by its number.
+export interface WholeJob {
   id: number;
   spec: {
     name: string;
     project: string;
     tasks_max: number;
     request: { gpus: number; share: number };
-  };
+  } & Record<string, unknown>;
   user: string;
   state: JobState;
-  held: boolean; // until a user resumes it
+  held: boolean;
   created: string;
   waiting_since: string | null;
   last_start: string | null;
@@ -40,13 +75,8 @@ export interface Job {
   parked_since: string | null;
   detail: string;
   verdict: Verdict | null;
-  why: string; // one sentence without a full stop; may be empty
+  why: string;
   foresight: { start_estimate: StartEstimate | null; starts_if: string } | null; // null: not asked for
-}
-
-// One job, as it is asked for by its number.
-export interface WholeJob extends Job {
-  spec: Job['spec'] & Record<string, unknown>;
   command: string;
   last_checkpoint: string | null;
   attempts: number;
@@ -147,12 +177,6 @@ export interface EventList {
 export type Right = 'see' | 'read' | 'submit' | 'steer' | 'cluster' | 'server';
 export type Verb = 'pause' | 'resume' | 'cancel';
 
-export interface JobList {
-  items: Job[];
-  job_names: Record<string, string>;
-  more: number; // jobs that are left out
-}
-
 // GPUs in all pools together.
 export interface ProjectUse {
   name: string;
@@ -176,7 +200,6 @@ export interface Overview {
   gpus: { total: number };
   jobs: JobCounts; // of all users, that have not ended
   projects: ProjectUse[];
-  sequence: number; // of the last event
 }
 
 // problem+json, or what stands for it where the server did not answer.

@@ -2,9 +2,8 @@
 //
 // What can be done to a job now, and what would that do? The confirmation says the effect.
 import type { Right, Verb, WholeJob } from '../api/types';
-import { gpuTime, pauseWay, usedMs } from './job';
+import { gpusOf, gpuTime, pauseWay, usedMs } from './job';
 import { count } from './numbers';
-import { gpusOf } from './queue';
 import { isOnHold } from './words';
 
 export interface Act {

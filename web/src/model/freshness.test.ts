@@ -6,7 +6,7 @@ const kNow = 1_000_000_000;
 
 test('it reads, then is live', () => {
   expect(freshness(0, 0, kNow).state).toBe('reading');
-  expect(freshness(kNow - 1_500, 0, kNow)).toEqual({ state: 'live', words: 'Live' });
+  expect(freshness(kNow - 7_500, 0, kNow)).toEqual({ state: 'live', words: 'Live' });
 });
 
 test('a failed try makes it old at once, and says how old', () => {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How old is what a page shows? Live to 3 s, then old, from 30 s disconnected.
+// How old is what a page shows? The server gives a sign of life each 5 s. Live to 8 s, then old, from
+// 30 s disconnected.
 import { duration } from './numbers';
 
 export type Freshness = { state: 'reading' | 'live' | 'old' | 'disconnected'; words: string };
 
-const kLiveMs = 3_000;
+const kLiveMs = 8_000;
 const kOldMs = 30_000;
 
 // Times in ms since 1970; 0 = never, or no retry under way.

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Receipt, Span, Timeline, WholeJob } from '../api/types';
 import { acts } from './acts';
-import { asked, attemptsOf, facts, gpuTime, jobHeadline, leftWords, pauseWay, sideWords, spanCause, times } from './job';
+import { asked, attemptsOf, facts, gpusOf, gpuTime, jobHeadline, leftWords, pauseWay, sideWords, spanCause, times } from './job';
 
 const kNow = Date.parse('2026-11-27T14:00:00Z');
 const kMinute = 60_000;
@@ -41,6 +41,13 @@ const kAll = ['see', 'read', 'submit', 'steer', 'cluster', 'server'] as const;
 test('the name is in front of the sentence, whatever it is', () => {
   expect(jobHeadline('ft has run for 5 s.', 'ft')).toEqual({ answer: 'ft', rest: 'has run for 5 s.', note: '' });
   expect(jobHeadline('Job 7 is asked to stop.', '')).toMatchObject({ answer: '', rest: 'Job 7 is asked to stop.' });
+});
+
+test('a job counts what it has, or else what it asks', () => {
+  const { spec } = job();
+  const asks = job({ tasks: [], spec: { ...spec, tasks_max: 3, request: { gpus: 2, share: 1 } } });
+  expect(gpusOf(asks)).toBe(6);
+  expect(gpusOf({ ...asks, tasks: [{ node: 'n0', gpus: [0], share: 0.5 }] })).toBe(0.5);
 });
 
 test('whose it is, and where', () => {

@@ -4,8 +4,7 @@
 // would be paused?
 import type { PauseSide, Receipt, Span, Timeline, WholeJob } from '../api/types';
 import { clock, count, duration, gpus } from './numbers';
-import { gpusOf } from './queue';
-import type { Headline } from './words';
+import type { Headline, Standing } from './words';
 
 export type Fact = { name: string; value: string; more?: string };
 
@@ -16,6 +15,16 @@ const kHour = 60 * kMinute;
 export function jobHeadline(sentence: string, name: string): Headline {
   const answer = sentence.startsWith(name) ? name : '';
   return { answer, rest: sentence.slice(answer.length).trimStart(), note: '' };
+}
+
+// What it has, or else asks for.
+export function gpusOf({ spec, tasks }: WholeJob): number {
+  if (tasks.length > 0) return tasks.reduce((sum, task) => sum + task.gpus.length * task.share, 0);
+  return spec.tasks_max * spec.request.gpus * spec.request.share;
+}
+
+export function standingOf({ state, held, parked_since }: WholeJob): Standing {
+  return { state, held, parked: parked_since !== null };
 }
 
 // "8 GPUs on n09, project nlp, by maria."

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Jobs as tests need them.
-import type { Job } from '../api/types';
+import type { Row } from '../api/types';
 
 export const kNow = Date.parse('2026-11-27T14:38:00Z');
 
-export function job(id: number, part: Partial<Job> & { project?: string; gpus?: number } = {}): Job {
-  const { project = 'lab', gpus = 1, ...rest } = part;
+export function job(id: number, part: Partial<Row> = {}): Row {
+  const isWaiting = part.state === undefined || part.state === 'queued';
   return {
     id,
-    spec: { name: `job-${id}`, project, tasks_max: 1, request: { gpus, share: 1 } },
+    name: `job-${id}`,
+    project: 'lab',
     user: 'maria',
+    gpus: 1,
     state: 'queued',
     held: false,
-    created: '2026-11-27T14:00:00Z',
-    waiting_since: '2026-11-27T14:00:00Z',
-    last_start: null,
-    finished: null,
-    tasks: [],
-    parked_since: null,
-    detail: '',
-    verdict: { reason: 'QuotaFair', position: id, blockers: [] },
-    foresight: null,
-    why: 'lab uses 4 of its fair share of 4 GPUs',
-    ...rest,
+    parked: false,
+    since: '2026-11-27T14:00:00Z',
+    position: isWaiting ? id : 0,
+    reason: isWaiting ? 'QuotaFair' : null,
+    why: isWaiting ? 'lab uses 4 of its fair share of 4 GPUs' : '',
+    blockers: [],
+    nodes: [],
+    ...part,
   };
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from 'vitest';
 import { job } from './jobs_of_test';
-import { byProject, byReason, gpusOf, inState, rows } from './queue';
+import { byImportance, byProject, byReason, inState, rows } from './queue';
 import { viewOf } from './view';
 
 const kJobs = [
-  job(4, { verdict: null }),
-  job(3, { gpus: 8, project: 'nlp', user: 'ivo', waiting_since: '2026-11-27T13:00:00Z' }),
-  job(2, { verdict: { reason: 'PoolFull', position: 1, blockers: [] } }),
-  job(1, { state: 'running', verdict: null }),
-  job(5, { state: 'failed', finished: '2026-11-27T10:00:00Z' }),
-  job(6, { state: 'cancelled', finished: '2026-11-27T11:00:00Z' }),
+  job(4, { position: 0, reason: null }),
+  job(3, { gpus: 8, project: 'nlp', user: 'ivo', since: '2026-11-27T13:00:00Z' }),
+  job(2, { reason: 'PoolFull', position: 1 }),
+  job(1, { state: 'running' }),
+  job(5, { state: 'failed', since: '2026-11-27T10:00:00Z' }),
+  job(6, { state: 'cancelled', since: '2026-11-27T11:00:00Z' }),
 ];
 
 function ids(search: string): number[] {
@@ -57,9 +57,8 @@ test('groups add up jobs and GPUs, the largest first', () => {
   expect(byReason(kJobs.slice(0, 3)).map((group) => group.name)).toEqual(['PoolFull', 'QuotaFair']);
 });
 
-test('a job counts what it has, or else what it asks', () => {
-  const asks = job(1, { gpus: 2 });
-  asks.spec.tasks_max = 3;
-  expect(gpusOf(asks)).toBe(6);
-  expect(gpusOf({ ...asks, tasks: [{ node: 'n0', gpus: [0], share: 0.5 }] })).toBe(0.5);
+test('own jobs come first, of these those that run, then the next to start', () => {
+  const found = byImportance([...kJobs, job(7, { state: 'running', user: 'ivo', nodes: ['n0'] }),
+    job(8, { state: 'paused', user: 'ivo', held: true, position: 0 })], 'ivo');
+  expect(found.map(({ id }) => id)).toEqual([7, 3, 8, 2, 1, 4]);
 });

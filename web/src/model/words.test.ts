@@ -11,7 +11,7 @@ const kOverview: Overview = {
     { about: 'not_ready', text: '1 GPU is not ready.' },
     { about: 'quotas', text: 'Above quota: lab 2.' },
   ],
-  gpus: { total: 8 }, jobs: { running: 1, waiting: 1, paused: 0, on_hold: 0, leaving: 0 }, projects: [], sequence: 1,
+  gpus: { total: 8 }, jobs: { running: 1, waiting: 1, paused: 0, on_hold: 0, leaving: 0 }, projects: [],
 };
 
 test('Home begins with the own jobs, the queue with those that wait', () => {
@@ -33,11 +33,11 @@ test('a headline is whole where the server says less', () => {
 
 test('a state says since when', () => {
   expect(stateSince(job(1), kNow)).toBe('Queued 38 min');
-  expect(stateSince(job(1, { state: 'running', last_start: '2026-11-27T11:26:00Z' }), kNow))
+  expect(stateSince(job(1, { state: 'running', since: '2026-11-27T11:26:00Z' }), kNow))
     .toBe('Running 3 h 12 min');
-  expect(stateSince(job(1, { state: 'failed', finished: '2026-11-27T14:37:00Z' }), kNow))
+  expect(stateSince(job(1, { state: 'failed', since: '2026-11-27T14:37:00Z' }), kNow))
     .toBe('Failed 1 min ago');
-  expect(stateSince(job(1, { state: 'paused', parked_since: '2026-11-27T14:36:00Z' }), kNow))
+  expect(stateSince(job(1, { state: 'paused', parked: true, since: '2026-11-27T14:36:00Z' }), kNow))
     .toBe('Parked 2 min');
   expect(stateSince(job(1, { state: 'paused', held: true }), kNow)).toBe('On hold 38 min');
   expect(stateWord(job(1, { state: 'pausing', held: true }))).toBe('Pausing');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which words do the pages say of data? The server writes the sentences, the rest is here.
-import type { Job, JobState, Overview, ProjectUse } from '../api/types';
+import type { JobState, Overview, ProjectUse, Row } from '../api/types';
 import { duration, gpus } from './numbers';
 
 // The answer in front, the rest of the sentence behind it.
@@ -23,13 +23,20 @@ const kStates: Record<JobState, string> = {
   cancelled: 'Cancelled',
 };
 
+// What a job does.
+export type Standing = Pick<Row, 'state' | 'held' | 'parked'>;
+
+export function hasEnded({ state }: Pick<Row, 'state'>): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'cancelled';
+}
+
 // It goes on when a user resumes it, not by itself.
-export function isOnHold(job: Job): boolean {
+export function isOnHold(job: Pick<Row, 'state' | 'held'>): boolean {
   return job.held && (job.state === 'queued' || job.state === 'paused');
 }
 
-export function stateWord(job: Job): string {
-  if (job.parked_since !== null) return 'Parked';
+export function stateWord(job: Standing): string {
+  if (job.parked) return 'Parked';
   return isOnHold(job) ? 'On hold' : kStates[job.state];
 }
 
@@ -40,13 +47,9 @@ export function reasonWords(reason: string): string {
 }
 
 // How long it is in its state, in words: "Running 3 h 12 min".
-export function stateSince(job: Job, now: number): string {
-  const since =
-    job.parked_since ?? (job.state === 'running' ? job.last_start : job.finished ?? job.waiting_since);
-  const word = stateWord(job);
-  if (since === null) return word;
-  const age = duration(now - Date.parse(since));
-  return job.finished === null ? `${word} ${age}` : `${word} ${age} ago`;
+export function stateSince(job: Row, now: number): string {
+  const age = duration(now - Date.parse(job.since));
+  return `${stateWord(job)} ${age}${hasEnded(job) ? ' ago' : ''}`;
 }
 
 // The server's sentences, of which berth status says the same: what is asked first, in front.
