@@ -18,7 +18,7 @@ struct ShareUse {
     int index = 0;  // of the GPU on its node
     base::Bytes memory{0};  // contexts included
     std::optional<base::Bytes> memory_limit;
-    // Of the GPU's time that it would use alone, as its iterations were measured.
+    // Of the GPU's time, in the last seconds; none where that is not known, as while it is alone.
     std::optional<base::MilliGpu> compute;
 };
 

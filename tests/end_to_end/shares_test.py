@@ -44,6 +44,17 @@ for step in range(60):
 """
 
 
+# Steps without a pause, for ever.
+BUSY = cuda_program.OPEN + cuda_program.START + cuda_program.KERNELS + """
+work = kernel()
+ns = ctypes.c_uint64(1_000_000)
+parameters = (ctypes.c_void_p * 1)(ctypes.addressof(ns))
+while True:
+    for layer in range(20):
+        call("cuLaunchKernel", work, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+    call("cuCtxSynchronize")
+"""
+
 # A job that wants more than its share: by the arbiter's own command, and as a process of another.
 INTRUDER = cuda_program.OPEN + """
 import pathlib, subprocess
@@ -147,6 +158,25 @@ class Shares(ServerCase):
         self.assertLess(used, limit)
         for words in (("top", "--once"), ("gpus",)):
             self.assertRegex(self.server.berth(*words).stdout, rf"{job} .*\([34]\S*G of [78].*G\)")
+
+    def test_two_halves_of_one_busy_gpu_show_what_each_had_lately_not_what_it_would_use_alone(self):
+        jobs = [self.server.submit([sys.executable, "-c", BUSY], request={"share": 0.5})["id"]
+                for _ in range(2)]
+
+        def parts():
+            gpu = self.server.get("nodes")["items"][0]["devices"][0]
+            return {share["job"]: share.get("compute_used") for share in gpu["shares"]}
+
+        eventually(lambda: set(parts()) == set(jobs) and None not in parts().values())
+        # Half each, and no more than the GPU has, whatever else the machine does.
+        eventually(lambda: all(0 < part <= 0.75 for part in parts().values()))
+        self.assertLessEqual(sum(parts().values()), 1.1)
+        shown = self.server.berth("gpus").stdout
+        for job in jobs:
+            self.assertRegex(shown, rf"(?m) {job} [^()\n]*\([^()\n]*, [1-7]\d%\)$")
+        self.assertRegex(self.server.berth("top", "--once").stdout, r"\([^()]*, [1-7]\d%\)")
+        for job in jobs:
+            self.server.request("POST", f"jobs/{job}/cancel", {"grace": 0})
 
     def test_the_limit_stays_when_server_and_arbiter_die(self):
         job = self.program(4, 3, 2, request={"share": 0.5})

@@ -49,11 +49,11 @@ std::string use_of(const codec::GpuView& gpu, model::JobId job) {
     return text + ")";
 }
 
-std::string holders_of(const codec::GpuView& gpu, const codec::NameTable& names) {
-    std::string text;
-    for (const model::JobId job : gpu.jobs)
-        text += (text.empty() ? "" : ", ") + named(job, names) + use_of(gpu, job);
-    return text;
+// "7 vision/train (3.1G of 8G, 45%)", of each of its jobs.
+std::vector<std::string> holders_of(const codec::GpuView& gpu, const codec::NameTable& names) {
+    std::vector<std::string> holders;
+    for (const model::JobId job : gpu.jobs) holders.push_back(named(job, names) + use_of(gpu, job));
+    return holders;
 }
 
 Cell gpu_state(const codec::NodeView& node, const codec::GpuView& gpu) {
@@ -242,12 +242,16 @@ Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& 
                  {.title = "JOBS", .worth = 3, .width_min = 10}});
     for (const codec::NodeView& node : nodes) {
         for (const codec::GpuView& gpu : node.devices) {
+            const std::vector<std::string> holders = holders_of(gpu, names);
             table.add_row({node.name, std::to_string(gpu.index),
                            node.gpu_model.empty() ? "-" : node.gpu_model, gpu_state(node, gpu),
                            held_of(node, gpu), percent(gpu.utilization_percent),
                            used_memory(node, gpu),
                            gpu.power_watts ? std::to_string(*gpu.power_watts) + "W" : "-",
-                           holders_of(gpu, names)});
+                           holders.empty() ? "" : holders.front()});
+            // A line for each further job, so that none is cut.
+            for (std::size_t next = 1; next < holders.size(); ++next)
+                table.add_row({"", "", "", "", "", "", "", "", holders[next]});
         }
     }
     return table;

@@ -100,7 +100,7 @@ struct ShareView {
     model::JobId job;
     model::Bytes memory_used{0};
     std::optional<model::Bytes> memory_limit = {};
-    std::optional<model::MilliGpu> compute_used = {};  // as its iterations were measured
+    std::optional<model::MilliGpu> compute_used = {};  // in the last seconds
 };
 struct GpuView {
     int index = 0;

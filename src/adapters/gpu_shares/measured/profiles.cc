@@ -39,12 +39,18 @@ std::set<std::int64_t> numbers_in(std::string_view text) {
     return numbers;
 }
 
+// Of a GPU's time.
+std::optional<base::MilliGpu> part_of(std::string_view line, std::string_view word) {
+    const auto part = base::parse_thousandths(value_of(line, word));
+    if (!part) return {};
+    return base::MilliGpu{std::min<std::int64_t>(*part, 1000)};
+}
+
 model::GpuProfile profile_of(std::string_view line) {
     model::GpuProfile profile;
     profile.iterations = number_of(line, "iterations");
     profile.iteration_us = number_of(line, "iteration_us");
-    const auto compute = base::parse_thousandths(value_of(line, "device_share"));
-    if (compute) profile.compute = base::MilliGpu{std::min<std::int64_t>(*compute, 1000)};
+    profile.compute = part_of(line, "device_share");
     profile.persistent = {number_of(line, "persistent")};
     profile.peak = {number_of(line, "peak")};
     profile.highest = {number_of(line, "highest")};
@@ -89,7 +95,7 @@ std::vector<TenantUse> uses_in(std::string_view status) {
                           std::string(value_of(line, "gpu")),
                           {number_of(line, "charged")},
                           {},
-                          profile_of(line).compute};
+                          part_of(line, "lately")};
             if (value_of(line, "limit") != "none") use.memory_limit = {number_of(line, "limit")};
             uses.push_back(std::move(use));
         }

@@ -27,7 +27,7 @@ struct TenantUse {
     std::string gpu;  // its UUID
     base::Bytes memory{0};
     std::optional<base::Bytes> memory_limit;
-    std::optional<base::MilliGpu> compute;
+    std::optional<base::MilliGpu> compute;  // lately; none where it passes no gate
     bool operator==(const TenantUse&) const = default;
 };
 std::vector<TenantUse> uses_in(std::string_view status);

@@ -35,8 +35,8 @@ TEST_CASE("what was not measured is not made up, and a job that used no GPU has 
 
 TEST_CASE("a tenant on its GPUs is listed with what it uses of each") {
     CHECK(gpu_shares::uses_in(
-              "\ntenant=7.1.0 gpu=GPU-1 limit=100 charged=5 where=here device_share=0.45"
-              "\ntenant=8.1.0 gpu=GPU-1 limit=none charged=9 where=here device_share=none"
+              "\ntenant=7.1.0 gpu=GPU-1 limit=100 charged=5 where=here device_share=1 lately=0.45"
+              "\ntenant=8.1.0 gpu=GPU-1 limit=none charged=9 where=here device_share=1 lately=none"
               "\ntenant=9.1.0 gpu=GPU-1 limit=100 charged=50 where=away device_share=none") ==
           std::vector<gpu_shares::TenantUse>{
               {"7.1.0", "GPU-1", {5}, base::Bytes{100}, base::MilliGpu{450}},

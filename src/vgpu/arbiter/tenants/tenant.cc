@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <climits>
 #include <new>
+#include <optional>
 
 #include "base/quantity.h"
 #include "vgpu/ledger/segment.h"
@@ -59,15 +60,19 @@ std::string text_of_limit(std::uint64_t bytes) {
     return bytes == ledger::kNoLimit ? "none" : std::to_string(bytes);
 }
 
-std::string text_of(const Profile& profile) {
+std::string text_of_part(std::int32_t thousandths) {
+    return thousandths < 0 ? "none" : base::format_thousandths(thousandths);
+}
+
+std::string text_of(const Profile& profile, std::optional<std::int32_t> lately) {
     std::string text = " iterations=" + std::to_string(profile.iterations);
     text += " iteration_us=" + std::to_string(profile.iteration_ns / 1000);
     text += " launches=" + std::to_string(profile.launches);
     text += " persistent=" + std::to_string(profile.persistent);
     text += " peak=" + std::to_string(profile.peak);
     text += " highest=" + std::to_string(profile.highest);
-    const bool is_known = profile.device_share >= 0;
-    text += " device_share=" + (is_known ? base::format_thousandths(profile.device_share) : "none");
+    text += " device_share=" + text_of_part(profile.device_share);
+    text += " lately=" + text_of_part(lately.value_or(-1));
     return text;
 }
 
@@ -444,7 +449,7 @@ std::string Tenant::describe() {
         text += std::string(" gate=") + name_of(ledger::gate_of(terms.gate));
         text += is_waiting(gpu) ? " waiting=yes" : " waiting=no";
         look_at_iterations(gpu);
-        text += text_of(seen_[gpu].profiler.profile());
+        text += text_of(seen_[gpu].profiler.profile(), seen_[gpu].time.lately());
     }
     return text;
 }

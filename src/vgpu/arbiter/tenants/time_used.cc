@@ -2,12 +2,15 @@
 #include "vgpu/arbiter/tenants/time_used.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "vgpu/ledger/busy.h"
 
 namespace berth::vgpu::arbiter {
 namespace {
 
+constexpr std::int64_t kPeriod = 2'000'000'000;
+constexpr std::int64_t kKnownAfter = 1'000'000'000;
 constexpr std::int64_t kTimeMax = 10'000'000'000;  // longer than any one piece of work
 
 }  // namespace
@@ -33,14 +36,27 @@ windows::Sight TimeUsed::look(ledger::Place place, const std::vector<bool>& take
         if (busy > seen) used += std::min<std::uint64_t>(busy - seen, kTimeMax);
         seen = busy;
     }
-    const bool was_let = ledger::gate_of(place.terms->gate) != ledger::Gate::closed;
+    const ledger::Gate gate = ledger::gate_of(place.terms->gate);
+    const bool was_let = gate != ledger::Gate::closed;
+    const std::int64_t elapsed = at_ == 0 ? 0 : now - at_;
     if (at_ != 0 && (was_let || was_in_flight_))
         believable_ = std::min(believable_ + now - at_, kTimeMax);
     at_ = now;
     was_in_flight_ = sight.in_flight;
     sight.used_ns = std::min(static_cast<std::int64_t>(used), believable_);
     believable_ -= sight.used_ns;
+    period_ = {period_.ns + elapsed, period_.used_ns + sight.used_ns};
+    if (gate == ledger::Gate::open)
+        period_ = ended_ = {};
+    else if (period_.ns >= kPeriod)
+        ended_ = std::exchange(period_, {});
     return sight;
+}
+
+std::optional<std::int32_t> TimeUsed::lately() const {
+    const std::int64_t ns = ended_.ns + period_.ns;
+    if (ns < kKnownAfter) return {};
+    return static_cast<std::int32_t>((ended_.used_ns + period_.used_ns) * 1000 / ns);
 }
 
 }  // namespace berth::vgpu::arbiter

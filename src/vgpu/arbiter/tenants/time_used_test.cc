@@ -72,3 +72,30 @@ TEST_CASE("a new process pays nothing for who had its slot before") {
     tenant.time.begin(1, tenant.line->slots[1]);
     CHECK(tenant.look(9 * kMilli).used_ns == 0);
 }
+
+TEST_CASE("the part of the time that was used lately is that of seconds in which it was gated") {
+    Watched tenant;
+    constexpr std::int64_t kSecond = 1000 * kMilli;
+    std::int64_t now = kMilli;
+    // For a tenth of a second each, one part in four at work.
+    const auto work = [&](std::int64_t ns) {
+        for (const std::int64_t end = now + ns; now < end;) {
+            tenant.look(now);
+            ledger::begin_busy(tenant.process(0), now);
+            ledger::end_busy(tenant.process(0), now + 25 * kMilli);
+            now += 100 * kMilli;
+        }
+        tenant.look(now);
+    };
+    work(kSecond / 2);
+    CHECK(!tenant.time.lately());
+    work(kSecond);
+    REQUIRE(tenant.time.lately());
+    CHECK(*tenant.time.lately() == doctest::Approx(250).epsilon(0.05));
+    tenant.look(now += 2 * kSecond);
+    tenant.look(now += 2 * kSecond);
+    CHECK(tenant.time.lately() == 0);
+    tenant.terms.gate = static_cast<std::uint32_t>(ledger::Gate::open);
+    work(3 * kSecond);
+    CHECK(!tenant.time.lately());
+}
