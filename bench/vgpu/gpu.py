@@ -13,177 +13,35 @@ Builds, runs the driver tests on this machine's driver, and measures each PART (
   crowd      the share of a tenant of many processes and streams, beside one of a single stream
   overlap    a step that communicates beside computing, capped and beside a busy tenant; short
              kernels beside one of 3 s; long ones behind short ones of another stream
+  gangs      two tenants of half of 2, 4 and 8 GPUs that end each step together, one after the
+             other and at once; one beside a tenant on each of its GPUs
   priority   what a batch tenant costs the requests of one that goes before it: a thousand beside
-             it, and in turn as many while it is on another GPU, or idle where there is none
+             it, and in turn as many while it is on another GPU, or idle where there is none; the
+             same while programs keep all processors busy
   memory     what is charged, against what the management library says
   pause      a pause that frees the GPU and the return from it, 1 to 64 GiB, by a server
 Each figure is a line of JSON with its goal and whether it is met; they go to FILE with the machine,
 its GPU and its driver (bench/results/gpus.jsonl keeps what bench/README.md quotes). Uses the first
-two GPUs, which no other process may use meanwhile; one will do. With --software they are software
+eight GPUs, which no other process may use meanwhile; one will do. With --software they are software
 GPUs with 80 GiB: then times are a model's, and the script is what is tried. PyTorch is that of
 PYTHON, or of the one that runs this.
 """
 import argparse
-import ctypes
 import datetime
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 
 import torch_step
+from node import (BUILD, GANG, Gpu, Node, OVERLAP, PROGRAM, ROOT, STATE, STREAMS, TIMEOUT_S,
+                  end, go, machine, output, running, together)
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-BUILD = ROOT / "build/release"
-PROGRAM = BUILD / "bench/vgpu/berth-bench-tenant"
-STREAMS = BUILD / "bench/vgpu/berth-bench-streams"
-OVERLAP = BUILD / "bench/vgpu/berth-bench-overlap"
-ARBITER = BUILD / "bin/berth-arbiter"
-SOFTWARE = BUILD / "software_gpu"
-STATE = "/dev/shm/berth-bench-gpu"
-PARTS = ("calls", "step", "instructions", "sharing", "crowd", "overlap", "priority", "memory",
-         "pause")
+PARTS = ("calls", "step", "instructions", "sharing", "crowd", "overlap", "gangs", "priority",
+         "memory", "pause")
 MIB = 1 << 20
-TIMEOUT_S = 300
-
-
-class Gpu:
-    """The first GPU, as the management library shows it."""
-
-    def __init__(self, software, python):
-        self.is_software = software
-        self.python = python
-        if software:
-            os.environ["LD_LIBRARY_PATH"] = str(SOFTWARE)
-        path = str(SOFTWARE / "libnvidia-ml.so.1") if software else "libnvidia-ml.so.1"
-        try:
-            self.nvml = ctypes.CDLL(path)
-        except OSError as error:
-            sys.exit(f"gpu.py: {error}; without a GPU: --software")
-        self.begin()
-        self.device = ctypes.c_void_p()
-        self.ask("nvmlDeviceGetHandleByIndex_v2", 0, ctypes.byref(self.device))
-        self.uuid = self.text("nvmlDeviceGetUUID", self.device)
-        self.second = None
-        other = ctypes.c_void_p()
-        if not self.nvml.nvmlDeviceGetHandleByIndex_v2(1, ctypes.byref(other)):
-            self.second = self.text("nvmlDeviceGetUUID", other)
-        self.name = self.text("nvmlDeviceGetName", self.device)
-        self.driver = self.text("nvmlSystemGetDriverVersion")
-
-    def begin(self, memory="80GiB", more=""):
-        """With unused software GPUs, of which `more` is said."""
-        if self.is_software:
-            pathlib.Path(STATE).unlink(missing_ok=True)
-            os.environ["BERTH_SOFTWARE_GPU"] = (
-                f"state={STATE};gpus=2;driver=13.0;memory={memory}" + more)
-        self.ask("nvmlInit_v2")
-
-    def begin_again(self, **how):
-        self.ask("nvmlShutdown")
-        self.begin(**how)
-
-    def ask(self, name, *arguments):
-        code = getattr(self.nvml, name)(*arguments)
-        if code:
-            sys.exit(f"gpu.py: {name}: NVML error {code}")
-
-    def text(self, name, *arguments):
-        text = ctypes.create_string_buffer(96)
-        self.ask(name, *arguments, text, 96)
-        return text.value.decode()
-
-    def used(self):
-        memory = (ctypes.c_ulonglong * 3)()
-        self.ask("nvmlDeviceGetMemoryInfo", self.device, memory)
-        return memory[2]
-
-
-class Node:
-    """An arbiter, and programs as its tenants."""
-
-    def __init__(self, gpu):
-        self.gpu = gpu
-        self.folder = tempfile.TemporaryDirectory(prefix="berth-gpu-")
-        self.names = 0
-
-    def __enter__(self):
-        self.arbiter = subprocess.Popen([ARBITER, "--dir", self.folder.name], text=True,
-                                        stdout=subprocess.PIPE)
-        if not self.arbiter.stdout.readline().startswith("ready"):
-            sys.exit("gpu.py: berth-arbiter does not start")
-        return self
-
-    def __exit__(self, *_):
-        self.arbiter.terminate()
-        self.arbiter.wait()
-        self.folder.cleanup()
-
-    def order(self, *words):
-        return output([ARBITER, "--dir", self.folder.name, "order", *words], os.environ)
-
-    def tenant(self, terms="", memory="60G", second=False):
-        """Its environment and its name."""
-        self.names += 1
-        name = f"tenant-{self.names}"
-        gpus = f"{self.gpu.uuid}:{memory}"
-        if second and self.gpu.second:
-            gpus += f",{self.gpu.second}:{memory}"
-        self.order("tenant", name, f"gpus={gpus}", *terms.split())
-        lib = BUILD / "lib"
-        preload = ":".join(str(lib / f"libberth-{part}.so") for part in
-                           ("cuda", "cuda-alias", "nvml"))
-        env = dict(os.environ, LD_PRELOAD=preload,
-                   BERTH_VGPU_SOCKET=f"{self.folder.name}/tenants/{name}")
-        if self.gpu.is_software:
-            env["BERTH_VGPU_DRIVER"] = str(SOFTWARE / "libcuda.so.1")
-            env["BERTH_VGPU_NVML"] = str(SOFTWARE / "libnvidia-ml.so.1")
-        return env, name
-
-    def charged(self, name):
-        words = dict(word.split("=", 1) for word in self.order("status", name).split()
-                     if "=" in word)
-        return int(words["charged"])
-
-
-def output(words, env):
-    done = subprocess.run([str(word) for word in words], env=env, capture_output=True, text=True,
-                          timeout=TIMEOUT_S)
-    if done.returncode != 0:
-        sys.exit(f"gpu.py: {' '.join(map(str, words))}: exit {done.returncode}: {done.stderr}"
-                 f"{done.stdout[-2000:]}")
-    return done.stdout
-
-
-def together(programs, program=PROGRAM):
-    """Runs (words, environment) side by side: what each found. They begin when all are ready."""
-    all_ = [running((program, *words), env) for words, env in programs]
-    for one in all_:
-        go(one)
-    return [json.loads(one.communicate(timeout=TIMEOUT_S)[0]) for one in all_]
-
-
-def running(words, env):
-    """A program that is ready to begin."""
-    one = subprocess.Popen([*map(str, words)], env=env, text=True, stdin=subprocess.PIPE,
-                           stdout=subprocess.PIPE)
-    if one.stdout.readline() != "ready\n":
-        sys.exit(f"gpu.py: {one.args}: exit {one.wait()}")
-    return one
-
-
-def go(one):
-    one.stdin.write("go\n")
-    one.stdin.flush()
-
-
-def machine():
-    cpu = pathlib.Path("/proc/cpuinfo").read_text().split("model name", 1)[-1].split("\n")[0]
-    return f"{cpu.split(':', 1)[-1].strip()}, {os.cpu_count()} cores"
 
 
 class Report:
@@ -440,6 +298,47 @@ def overlap(gpu, seconds, report):
         report.add("launches_beside_3_s", short[1], ">=", short[0] / 2, without_berth=short[0])
 
 
+# ---- gangs ------------------------------------------------------------------------------------
+
+
+# Kernels of a step on each GPU, and their length.
+GANG_STEPS_US = ((1, 200), (3, 1000), (40, 1000))
+
+
+def gangs(gpu, seconds, report):
+    def rates(envs, count, kernels, us):
+        found = together([((seconds, count, kernels, us), env) for env in envs], GANG)
+        return [one["steps_per_s"] for one in found]
+
+    def halves(count):
+        return [node.tenant("share=0.5", "30G", slice(count))[0] for _ in range(2)]
+
+    def beside_singles(count, kernels, us, envs):
+        """The gang's steps, and the least that a tenant on one of its GPUs had of that."""
+        gpu.begin_again()
+        busy = [running((STREAMS, seconds + 3, ALL_BLOCKS, 1000), env) for env in envs[1:]]
+        for one in busy:
+            go(one)
+        (rate,) = rates(envs[:1], count, kernels, us)
+        parts = [sum(json.loads(one.communicate(timeout=TIMEOUT_S)[0])["parts"]) for one in busy]
+        return rate, min(parts)
+
+    with Node(gpu) as node:
+        for count in (count for count in (2, 4, 8) if count <= len(gpu.uuids)):
+            for kernels, us in GANG_STEPS_US:
+                work = (count, kernels, us)
+                (alone,) = rates(halves(count)[:1], *work)
+                (bare,) = rates([os.environ], *work)
+                report.add("two_gangs_over_serial", sum(rates(halves(count), *work)) / alone,
+                           ">=", 0.9, gpus=count, kernels=kernels, kernels_us=us,
+                           without_berth=round(sum(rates([os.environ] * 2, *work)) / bare, 4))
+            singles = [node.tenant("share=0.5", "30G", slice(at, at + 1))[0]
+                       for at in range(count)]
+            rate, least = beside_singles(*work, halves(count)[:1] + singles)
+            report.add("gang_beside_singles_of_alone", rate / alone, ">=", 0.45, gpus=count,
+                       kernels=kernels, kernels_us=us, least_of_singles=round(least, 4))
+
+
 # ---- priority ---------------------------------------------------------------------------------
 
 
@@ -449,12 +348,20 @@ def priority(gpu, seconds, report):
                          (("alternate", seconds, 40, 250), second)])[0]
 
     with Node(gpu) as node:
-        found = beside(30 * seconds, node.tenant("share=0.6 priority=1", "30G")[0],
-                       node.tenant("share=0.4", "30G", second=True)[0])
-        free = beside(4 * seconds, os.environ, os.environ)  # as the driver does it by itself
-    report.add("first_p99_over_alone", found["p99_ms"] / found["alone_p99_ms"], "<=", 1.1,
-               **found, without_berth=free["p99_ms"] / free["alone_p99_ms"],
-               other_gpu=gpu.second is not None)
+        for programs, goal in ((0, 1.1), (2 * os.cpu_count(), 1.2)):
+            busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                    for _ in range(programs)]
+            try:
+                found = beside(30 * seconds, node.tenant("share=0.6 priority=1", "30G")[0],
+                               node.tenant("share=0.4", "30G", slice(2))[0])
+                # As the driver does it by itself.
+                free = beside(4 * seconds, os.environ, os.environ)
+            finally:
+                for one in busy:
+                    end(one)
+            report.add("first_p99_over_alone", found["p99_ms"] / found["alone_p99_ms"], "<=", goal,
+                       **found, without_berth=free["p99_ms"] / free["alone_p99_ms"],
+                       other_gpu=len(gpu.uuids) > 1, busy_programs=programs)
 
 
 # ---- memory -----------------------------------------------------------------------------------
@@ -465,11 +372,6 @@ def start_families(env):
                                stdout=subprocess.PIPE)
     program.stdout.readline()
     return program
-
-
-def end(program):
-    program.kill()
-    program.wait()
 
 
 def context_bytes(gpu, node):
