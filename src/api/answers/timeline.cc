@@ -6,6 +6,7 @@
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/api/timeline_json.h"
 #include "overview/job_sentence.h"
 #include "timeline/expected.h"
 

@@ -4,7 +4,7 @@
 // a time, and kept: the next time only what has happened since is read.
 //
 // Cost: at most kEventsAtOnce events read for each call, kJobsKept jobs remembered; a job that is
-// not asked about costs nothing. docs/adr/0043.
+// not asked about costs nothing. docs/adr/0045.
 #pragma once
 
 #include <list>

@@ -391,43 +391,6 @@ codec::JobView outranked_job() {
     return job;
 }
 
-// A job that was paused and is expected back.
-model::JobTimeline course() {
-    const auto span = [](JobState state, int from, int to) {
-        model::Span made;
-        made.state = state;
-        made.from = ago(from * kMinute);
-        made.to = ago(to * kMinute);
-        made.attempt = state == JobState::Queued ? 0 : 1;
-        return made;
-    };
-    model::JobTimeline course;
-    course.sentence =
-        "sweep-7 has been paused for 4 min and resumes in about 30 min "
-        "(20 min to 1 h).";
-    course.now = kNow;
-    course.spans = {span(JobState::Queued, 190, 180), span(JobState::Starting, 180, 179),
-                    span(JobState::Running, 179, 6), span(JobState::Pausing, 6, 4),
-                    span(JobState::Paused, 4, 0)};
-    for (const std::size_t with_gpus : {1, 2, 3}) {
-        course.spans[with_gpus].gpus = base::gpus(1);
-        course.spans[with_gpus].nodes = {job(1044).tasks.front().node};
-    }
-    for (const std::size_t leaves : {3, 4}) {
-        course.spans[leaves].rule = model::Rule::Reclaim;
-        course.spans[leaves].beneficiary = {1047};
-    }
-    course.spans[4].to.reset();
-    course.spans[4].lost_gpu_ms = 95'000;
-    course.spans[4].reason = "the job does not handle SIGTERM";
-    course.left_out = 2;
-    const model::Band back{ago(-20 * kMinute), ago(-30 * kMinute), ago(-60 * kMinute)};
-    const model::Band present{kNow, kNow, kNow};
-    course.expected = {{JobState::Paused, present, back},
-                       {JobState::Running, back, {ago(-90 * kMinute), {}, {}}}};
-    return course;
-}
-
 std::vector<model::Event> events() {
     const model::JobId id{1043};
     std::vector<model::EventBody> bodies{
@@ -558,7 +521,7 @@ TEST_CASE("pages look as reviewed") {
     }
     for (const std::int64_t id : {1043, 1045}) {
         check_page("show_" + std::to_string(id), [&](const Style& style) {
-            return show_page(job(id), s.names, {course(), s.names, events(), s.names}, kNow,
+            return show_page(job(id), s.names, {{}, s.names, events(), s.names}, kNow,
                              TimeForm::Ago, style);
         });
     }

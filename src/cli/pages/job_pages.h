@@ -10,6 +10,7 @@
 #include "cli/pages/job_text.h"
 #include "cli/terminal/style.h"
 #include "codec/api/json_api.h"
+#include "model/answer/job_timeline.h"
 #include "model/event.h"
 
 namespace berth::cli {

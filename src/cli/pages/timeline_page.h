@@ -9,6 +9,7 @@
 #include "cli/terminal/style.h"
 #include "cli/terminal/time_text.h"
 #include "codec/api/json_api.h"
+#include "model/answer/job_timeline.h"
 
 namespace berth::cli {
 

@@ -6,6 +6,7 @@
 #include "cli/command_line/context.h"
 #include "cli/command_line/output.h"
 #include "cli/pages/job_pages.h"
+#include "codec/api/timeline_json.h"
 
 namespace berth::cli {
 namespace {

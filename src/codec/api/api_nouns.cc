@@ -5,7 +5,6 @@
 #include "codec/api/api_style.h"
 #include "codec/api/foresight_fields.h"
 #include "codec/api/node_view_fields.h"
-#include "codec/api/timeline_fields.h"
 
 namespace berth::codec {
 namespace {
@@ -41,15 +40,6 @@ std::string job_json(const JobView& job, const NameSource& names) {
 }
 base::Result<JobView> parse_job(std::string_view text, NameTable& names) {
     return parse_document<JobView>(text, lenient("Job", &names));
-}
-std::string timeline_json(const model::JobTimeline& timeline, const NameSource& names) {
-    return document("JobTimeline", timeline, &names);
-}
-base::Result<model::JobTimeline> parse_timeline(std::string_view text, NameTable& names) {
-    return parse_document<model::JobTimeline>(text, lenient("JobTimeline", &names));
-}
-std::string receipts_json(const model::JobReceipts& receipts, const NameSource& names) {
-    return document("ReceiptList", receipts, &names);
 }
 std::string foresight_json(const Foresight& foresight, const NameSource& names) {
     std::string text;

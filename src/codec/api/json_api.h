@@ -22,9 +22,7 @@
 
 #include "base/result.h"
 #include "codec/api/process_view.h"
-#include "model/answer/job_timeline.h"
 #include "model/answer/order_account.h"
-#include "model/answer/past_pause.h"
 #include "model/answer/share_account.h"
 #include "model/answer/start_estimate.h"
 #include "model/answer/verdict.h"
@@ -162,11 +160,6 @@ std::string foresight_json(const Foresight& foresight, const NameSource& names);
 std::string order_account_json(const model::OrderAccount& account, const NameSource& names);
 std::string job_list_json(const Page<JobView>& jobs, const NameSource& names);
 base::Result<Page<JobView>> parse_job_list(std::string_view text, NameTable& names);
-
-std::string timeline_json(const model::JobTimeline& timeline, const NameSource& names);
-base::Result<model::JobTimeline> parse_timeline(std::string_view text, NameTable& names);
-
-std::string receipts_json(const model::JobReceipts& receipts, const NameSource& names);
 
 std::string verdict_json(const model::Verdict& verdict, const NameSource& names);
 base::Result<model::Verdict> parse_verdict(std::string_view text, NameTable& names);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "codec/api/api_fields.h"
+#include "codec/api/timeline_json.h"
 #include "codec/fields/random_model.h"
 #include "codec/text/json.h"
 
