@@ -73,6 +73,9 @@ std::string lack_of_start(Site& site, const model::JobRecord& record) {
 
 codec::JobView view_of(Site& site, const model::JobRecord& record) {
     codec::JobView view = verdict_view(site, record);
+    if (!model::is_final(record.state)) {
+        view.milli_gpu_ms = site.controller.state().ledger.times(record.id, site.clock.now());
+    }
     if (const auto* known = site.controller.state().profiles.of(record)) view.profile = *known;
     view.beside = packed_beside(site.controller.state(), record);
     for (const ports::UncountedProcess& process : site.uncounted())

@@ -33,6 +33,7 @@ constexpr std::string_view kPrefix = "/api/v1/";
 constexpr Route kRoutes[] = {
     {"GET", "status", Right::See, get_status},
     {"GET", "overview", Right::See, get_overview, Changes::WithEvents},
+    {"GET", "ledger", Right::See, get_ledger},
     {"POST", "shutdown", Right::Server, post_shutdown},
     {"POST", "jobs", Right::Submit, post_job},
     {"GET", "jobs", Right::See, get_jobs, Changes::WithEvents},

@@ -57,6 +57,8 @@ void get_state(Site& site, Call call);
 void get_metrics(Site& site, Call call);
 void get_health(Site& site, Call call);
 void get_readiness(Site& site, Call call);
+// ledger.cc
+void get_ledger(Site& site, Call call);
 // overview.cc
 void get_overview(Site& site, Call call);
 // sessions.cc

@@ -19,6 +19,8 @@ extern const Verb top_verb;
 extern const Verb gpus_verb;
 extern const Verb events_verb;
 extern const Verb status_verb;
+extern const Verb report_verb;
+extern const Verb efficiency_verb;
 extern const Verb web_verb;
 extern const Verb pause_verb;
 extern const Verb resume_verb;
@@ -58,6 +60,7 @@ std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs) {
                                    &logs_verb,         &top_verb,
                                    &gpus_verb,         &events_verb,
                                    &status_verb,       &web_verb,
+                                   &report_verb,       &efficiency_verb,
                                    &pause_verb,        &resume_verb,
                                    &cancel_verb,       &checkpointed_verb,
                                    &plan_verb,         &scenario_verb,

@@ -5,7 +5,10 @@
 // is one field here and has scenarios that show it.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -49,6 +52,9 @@ struct OrderRules {
 
 // No pause may take longer.
 inline constexpr Duration kPauseGraceMax{10 * 60 * 1000};
+
+// Thousandths of some unit of money for an hour of a GPU, by model.
+using GpuPrices = std::map<std::string, std::int64_t>;
 
 // Each field that people may change has its name in model/policy/policy_settings.h.
 struct Policy {
@@ -110,6 +116,8 @@ struct Policy {
     bool measured_usage = false;
     // ... and what lies so far back counts half.
     Duration usage_half_life{7 * 24 * 3600 * 1000};
+    // Of reports; they decide nothing. None = reports show no money.
+    GpuPrices gpu_prices;
 
     bool operator==(const Policy&) const = default;
 };

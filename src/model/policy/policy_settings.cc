@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/policy/policy_settings.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -91,6 +92,47 @@ constexpr SettingType park_after() {
             },
             [](const Policy& policy) {
                 return policy.park_after ? written(*policy.park_after) : std::string(kNever);
+            }};
+}
+
+constexpr std::string_view kNoPrices = "none";
+constexpr std::size_t kPricesMax = 100;
+
+// The last colon parts a model from its price: names of models may have some too.
+Result<GpuPrices> read_prices(std::string_view text) {
+    GpuPrices prices;
+    if (text == kNoPrices) return prices;
+    constexpr std::string_view kWanted = "MODEL:PRICE,... or none, such as H100:2.5,A100:1.2";
+    for (std::string_view rest = text; true;) {
+        const std::size_t end = std::min(rest.find(','), rest.size());
+        const std::string_view each = rest.substr(0, end);
+        const std::size_t colon = each.rfind(':');
+        if (colon == std::string_view::npos || colon == 0) return refused(kWanted, text);
+        const auto price = base::parse_thousandths(each.substr(colon + 1));
+        constexpr std::int64_t kPriceMax = INT64_C(1'000'000'000);
+        if (!price || *price > kPriceMax) return refused(kWanted, text);
+        const bool is_new = prices.emplace(each.substr(0, colon), *price).second;
+        if (!is_new || prices.size() > kPricesMax) {
+            return refused("at most 100 models, each once", text);
+        }
+        if (end == rest.size()) return prices;
+        rest.remove_prefix(end + 1);
+    }
+}
+
+constexpr SettingType gpu_prices() {
+    return {"prices|none",
+            [](Policy& policy, std::string_view text) -> Status {
+                BERTH_TRY(prices, read_prices(text));
+                policy.gpu_prices = std::move(prices);
+                return {};
+            },
+            [](const Policy& policy) {
+                std::string text;
+                for (const auto& [gpu, price] : policy.gpu_prices) {
+                    text += (text.empty() ? "" : ",") + gpu + ":" + base::format_thousandths(price);
+                }
+                return text.empty() ? std::string(kNoPrices) : text;
             }};
 }
 
@@ -246,6 +288,7 @@ constexpr PolicySetting kSettings[] = {
             "tensor share that keeps a gang together"),
     setting("escaped", word<&P::escaped, kEscaped>("warn|end"),
             "for a job that uses GPUs past its share"),
+    setting("gpu_prices", gpu_prices(), "money for a GPU hour, in reports"),
     setting("train", spreading<&P::train>(), "placement of train jobs"),
     setting("build", spreading<&P::build>(), "placement of build and inference jobs"),
 };

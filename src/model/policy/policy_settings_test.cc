@@ -73,6 +73,8 @@ TEST_CASE("a time is written without loss") {
     CHECK(written("stale_grace", "never") == "never");
     CHECK(written("park_after", "never") == "never");
     CHECK(written("waste_budget", "none") == "none");
+    CHECK(written("gpu_prices", "H100:2.5,GeForce: 4090:1") == "GeForce: 4090:1,H100:2.5");
+    CHECK(written("gpu_prices", "none") == "none");
     CHECK(written("waste_budget", "0.050") == "0.05");
     CHECK(written("consolidate_above", "0.6") == "0.6");
     CHECK(written("consolidation_max_jobs", "007") == "7");
@@ -94,6 +96,12 @@ TEST_CASE("what is out of range is refused and says the range") {
     CHECK(refusal("waste_budget", "1.5") ==
           "wanted a number from 0 to 1 with at most three decimals, found \"1.5\"");
     CHECK(refusal("measured_usage", "true") == "wanted no or yes, found \"true\"");
+    const std::string prices = "wanted MODEL:PRICE,... or none, such as H100:2.5,A100:1.2, found ";
+    CHECK(refusal("gpu_prices", "H100") == prices + "\"H100\"");
+    CHECK(refusal("gpu_prices", "H100:-1") == prices + "\"H100:-1\"");
+    CHECK(refusal("gpu_prices", "H100:1,") == prices + "\"H100:1,\"");
+    CHECK(refusal("gpu_prices", "A:1,A:2") ==
+          "wanted at most 100 models, each once, found \"A:1,A:2\"");
     CHECK(refusal("train", "pack") == "wanted binpack or spread, found \"pack\"");
 }
 

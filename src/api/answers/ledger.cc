@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where did the GPU time go? ?from=DATE&to=DATE&by=project|user|job|gpu|pool|day, as JSON or, with
+// ?form=csv, as a table. Days are whole ones, UTC, both included. In GPU seconds, exact. By job:
+// what each had in its whole life that lives, or ended on one of these days.
+#include <algorithm>
+
+#include "api/answers/job_views.h"
+#include "api/answers/routes.h"
+#include "api/http/problem.h"
+#include "codec/text/json_writer.h"
+#include "codec/words/timestamp.h"
+#include "ledger/report.h"
+
+namespace berth::api {
+namespace {
+
+using model::GpuUse;
+
+constexpr std::int64_t kDaysShown = 7;
+constexpr int kEndedJobsMax = 1'000;  // the newest are looked at
+
+struct LedgerQuery {
+    ledger::Days days;
+    std::string by;
+    bool is_csv = false;
+};
+
+struct LedgerAnswer {
+    LedgerQuery query;
+    ledger::Report report;
+    bool has_cost = false;
+};
+
+std::string_view name_of(GpuUse use) { return model::kGpuUseNames[static_cast<std::size_t>(use)]; }
+
+// Thousandths of GPU milliseconds as seconds of whole GPUs: "3600.25".
+std::string seconds(std::int64_t milli_gpu_ms) {
+    constexpr std::int64_t kSecond = 1'000'000;
+    std::string digits = std::to_string(kSecond + milli_gpu_ms % kSecond).substr(1);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    return std::to_string(milli_gpu_ms / kSecond) + (digits.empty() ? "" : "." + digits);
+}
+
+base::Result<std::int64_t> day_in(const Call& call, std::string_view name, std::int64_t fallback) {
+    const std::string text = call.text(name);
+    if (text.empty()) return fallback;
+    const auto time = codec::parse_time(text + "T00:00:00Z");
+    if (time) return lifecycle::day_of(*time);
+    return base::invalid(std::string(name) + ": wanted a date such as 2026-11-27, found \"" + text +
+                         "\"");
+}
+
+base::Result<LedgerQuery> read_query(const Call& call, base::TimePoint now) {
+    LedgerQuery query;
+    BERTH_TRY(last, day_in(call, "to", lifecycle::day_of(now)));
+    BERTH_TRY(first, day_in(call, "from", last - kDaysShown + 1));
+    query.days = {first, last};
+    if (first > last) {
+        return base::invalid("from: wanted a date that is not after to=" + ledger::date_of(last) +
+                             ", found \"" + ledger::date_of(first) + "\"");
+    }
+    query.by = call.request.find("by") ? call.text("by") : "project";
+    const bool is_known = query.by == "job" || std::ranges::count(ledger::kByNames, query.by) > 0;
+    if (!is_known) {
+        return base::invalid("by: wanted project, user, job, gpu, pool or day, found \"" +
+                             query.by + "\"");
+    }
+    const std::string form = call.request.find("form") ? call.text("form") : "json";
+    if (form != "json" && form != "csv") {
+        return base::invalid("form: wanted json or csv, found \"" + form + "\"");
+    }
+    query.is_csv = form == "csv";
+    return query;
+}
+
+void add_job(ledger::Report& report, const model::JobRecord& job, const model::GpuTimes& times) {
+    if (times.sum() == 0) return;
+    report.entries.push_back({std::to_string(job.id.value) + " " + job.spec.name, times, 0});
+    report.total.times += times;
+}
+
+base::Result<ledger::Report> report_jobs(Site& site, const ledger::Days& days,
+                                         const model::LedgerBook& book) {
+    ledger::Report report;
+    const lifecycle::State& state = site.controller.state();
+    for (const model::JobTime& job : book.jobs) add_job(report, state.jobs.at(job.job), job.times);
+    BERTH_TRY(ended, site.store.finished_jobs({.project = {}, .limit = kEndedJobsMax}));
+    for (const model::JobRecord& job : ended) {
+        const std::int64_t day = lifecycle::day_of(job.finished.value_or(job.created));
+        if (day >= days.first && day <= days.last) add_job(report, job, job.milli_gpu_ms);
+    }
+    return report;
+}
+
+void write_entry(codec::JsonWriter& json, const LedgerAnswer& answer, const ledger::Entry& entry) {
+    json.begin_object();
+    json.key("name").string(entry.name);
+    json.key("gpu_seconds").begin_object();
+    for (const GpuUse use : model::kGpuUses) {
+        json.key(name_of(use)).raw(seconds(entry.times[use]));
+    }
+    json.end_object();
+    json.key("sum").raw(seconds(entry.times.sum()));
+    if (answer.has_cost) json.key("cost").raw(base::format_thousandths(entry.cost));
+    json.end_object();
+}
+
+std::string json_of(const LedgerAnswer& answer) {
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    json.key("from").string(ledger::date_of(answer.query.days.first));
+    json.key("to").string(ledger::date_of(answer.query.days.last));
+    json.key("by").string(answer.query.by);
+    json.key("rows").begin_array();
+    for (const ledger::Entry& entry : answer.report.entries) write_entry(json, answer, entry);
+    json.end_array();
+    json.key("total");
+    write_entry(json, answer, answer.report.total);
+    // Of all there were; what jobs had is a part of it.
+    if (answer.query.by != "job") {
+        json.key("capacity").raw(seconds(answer.report.total.times.capacity));
+    }
+    json.key("unpriced").begin_array();
+    for (const std::string& gpu : answer.report.unpriced) json.string(gpu);
+    json.end_array();
+    json.end_object();
+    return body;
+}
+
+// RFC 4180, where a quote is doubled.
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+    return quoted + "\"";
+}
+
+std::string csv_of(const LedgerAnswer& answer) {
+    std::string text = answer.query.by;
+    for (const GpuUse use : model::kGpuUses) text += "," + std::string(name_of(use));
+    text += answer.has_cost ? ",sum,cost\n" : ",sum\n";
+    for (const ledger::Entry& entry : answer.report.entries) {
+        text += csv_field(entry.name);
+        for (const GpuUse use : model::kGpuUses) text += "," + seconds(entry.times[use]);
+        text += "," + seconds(entry.times.sum());
+        if (answer.has_cost) text += "," + base::format_thousandths(entry.cost);
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+void get_ledger(Site& site, Call call) {
+    const lifecycle::State& state = site.controller.state();
+    const base::TimePoint now = std::max(site.clock.now(), state.time);
+    const auto query = read_query(call, now);
+    if (!query) return call.respond(problem(query.error()));
+    const model::LedgerBook book = state.ledger.book(now);
+    const model::GpuPrices& prices = site.controller.policy().gpu_prices;
+    LedgerAnswer answer{*query, {}, !prices.empty() && query->by != "job"};
+    if (query->by == "job") {
+        auto jobs = report_jobs(site, query->days, book);
+        if (!jobs) return call.respond(problem(jobs.error()));
+        answer.report = *std::move(jobs);
+    } else {
+        const auto by = std::ranges::find(ledger::kByNames, query->by) - ledger::kByNames.begin();
+        answer.report = ledger::report(book, query->days, static_cast<ledger::By>(by), prices);
+    }
+    if (!query->is_csv) return call.respond(json_response(json_of(answer)));
+    Response response;
+    response.body = csv_of(answer);
+    response.content_type = "text/csv; charset=utf-8";
+    call.respond(std::move(response));
+}
+
+}  // namespace berth::api
