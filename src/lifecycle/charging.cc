@@ -61,9 +61,11 @@ ledger::Asks asks_of(const Cluster& cluster, const cluster::Job& job) {
     ledger::Asks asks;
     const model::TaskRequest& request = cluster.shape(job.shape).request;
     if (!job.may_run || job.reservation || !job.is_waiting() || request.gpus == 0) return asks;
+    // What memory comes to of a GPU changes with the nodes of a pool, so any part is enough for it.
+    const bool is_by_memory = request.gpu_memory != base::Bytes{0};
+    const base::MilliGpu task = is_by_memory ? base::MilliGpu{1} : request.share * request.gpus;
     for (const base::PoolId pool : cluster.pools_wanted(job)) {
-        const base::MilliGpu gpus = cluster.footprint(job.shape, pool) * job.ask();
-        asks.push_back({pool, gpus, request.is_whole() ? request.gpus : 0});
+        asks.push_back({pool, task * job.ask(), request.is_whole() ? request.gpus : 0});
     }
     return asks;
 }
@@ -213,6 +215,11 @@ base::ShapeId shape_before(const State& state, const model::EventBody& event) {
 void charge(State& state, const model::Event& event, base::ShapeId before, JobRecord* ended) {
     std::visit(Afterthought(state, event, ended), event.body);
     if (charge_nodes_of(state, event.body)) return charge_free(state);
+    // Jobs like the one that was measured share their GPU in another part from now on.
+    if (std::holds_alternative<model::JobMeasured>(event.body)) {
+        for (const model::JobId id : state.sharing) charge_job(state, state.jobs.at(id));
+        return charge_free(state);
+    }
     const base::ShapeId now = shape_of(state, event.body);
     if (now.is_valid()) {
         std::visit(
