@@ -3,7 +3,7 @@
 import json
 import socket
 
-from server_case import ServerCase, main
+from server_case import Refused, ServerCase, main
 
 ADDRESS = "/api/v1/stream?topics="
 
@@ -20,7 +20,8 @@ class Viewer:
             self.socket = socket.socket(socket.AF_UNIX)
             self.socket.connect(str(server.data / "berth.sock"))
         self.socket.settimeout(60)
-        self.socket.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
+        header = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"
+        self.socket.sendall(header.encode())
         self.file = self.socket.makefile("rb")
         self.status = int(self.file.readline().split()[1])
         while self.file.readline().strip():
@@ -154,10 +155,10 @@ class Streams(ServerCase):
         self.assertEqual(ids, list(range(1, len(ids) + 1)))
 
     def test_what_is_asked_wrongly_is_said(self):
-        for address, said in (("", "topics"), ("jobs,job", '"job"'), ("events,jobs", "of their own"),
+        for address, said in (("", "topics"), ("jobs,job", "job"), ("events,jobs", "own"),
                               ("events&after=x", "after"), ("events&job=x", "job")):
-            viewer = self.viewer(address)
-            self.assertEqual(viewer.status, 400, address)
+            with self.assertRaisesRegex(Refused, f"400.*{said}"):
+                self.server.get("stream?topics=" + address)
         self.assertEqual(self.viewer("events", headers="Last-Event-ID: x\r\n").status, 400)
 
 

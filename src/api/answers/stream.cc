@@ -45,11 +45,11 @@ class NowFeed final : public Feed {
     Piece news() override {
         if (Piece piece = new_rows()) return piece;
         if (!topics_.overview || (topics_.jobs && seen_ == 0)) return {};
-        std::string said =
-            overview_json(site_.live.overview(site_.controller.state()), viewer().user);
-        if (said == overview_) return {};
-        overview_ = said;
-        return site_.live.row_pieces().make(message("overview", -1, said));
+        Piece said = site_.live.overview(
+            site_.controller.state(), viewer().user, [this](const overview::Overview& seen) {
+                return message("overview", -1, overview_json(seen, viewer().user));
+            });
+        return std::exchange(overview_, said) == said ? Piece() : said;
     }
 
     Piece new_rows() {
@@ -68,7 +68,7 @@ class NowFeed final : public Feed {
     Topics topics_;
     std::int64_t after_;  // the last id that the viewer knows; 0 = none
     JobRows::Revision seen_ = 0;
-    std::string overview_;  // as it was said last
+    Piece overview_;  // as it was said last
 };
 
 class EventFeed final : public Feed {

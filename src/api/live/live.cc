@@ -28,8 +28,8 @@ Stream::Piece Feed::next(std::function<void()> wake) {
 }
 
 void Feed::beat(int turn) {
-    if (!wake_ || (turn_ >= 0 && turn_ != turn && !is_over_)) return;
-    turn_ = turn;
+    if (!wake_ || (turn_ != turn && !is_new_ && !is_over_)) return;
+    is_new_ = false;
     std::exchange(wake_, {})();
 }
 
@@ -53,6 +53,8 @@ bool Live::has_room(const Viewer& viewer, const std::string& owner) const {
 
 void Live::add(std::shared_ptr<Feed> feed) {
     if (feed->shows_jobs() && !shows_jobs()) rows_.begin_anew();
+    feed->take_turn(next_turn_);
+    next_turn_ = (next_turn_ + 1) % kTurns;
     feeds_.push_back(std::move(feed));
 }
 
@@ -84,13 +86,24 @@ void Live::end() {
     for (const auto& feed : std::exchange(feeds_, {})) feed->end();
 }
 
-const overview::Overview& Live::overview(const lifecycle::State& state) {
-    if (overview_sequence_ == state.sequence) return overview_;
-    if (overview_sequence_ >= 0 && now_ < overview_made_ + kOverviewKept) return overview_;
+void Live::renew_overview(const lifecycle::State& state) {
+    if (overview_sequence_ == state.sequence) return;
+    if (overview_sequence_ >= 0 && now_ < overview_made_ + kOverviewKept) return;
     overview_ = overview::overview_of(state);
     overview_sequence_ = state.sequence;
     overview_made_ = now_;
-    return overview_;
+    ++overview_version_;
+    if (said_.size() > kViewersMax) said_.clear();  // of users who have long gone
+}
+
+Stream::Piece Live::overview(const lifecycle::State& state, const std::string& user,
+                             const WriteOverview& write) {
+    renew_overview(state);
+    Said& said = said_[user];
+    if (std::exchange(said.version, overview_version_) == overview_version_) return said.piece;
+    std::string text = write(overview_);
+    if (!said.piece || *said.piece != text) said.piece = row_pieces_.make(std::move(text));
+    return said.piece;
 }
 
 }  // namespace berth::api

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,8 +43,9 @@ class Feed : public Stream {
     Piece next(std::function<void()> wake) final;
     bool is_over() const final { return is_over_; }
 
-    // Asks it again, when it waits and it is its turn.
+    // Asks it again, when it waits and it is its turn, or was asked once alone.
     void beat(int turn);
+    void take_turn(int turn) { turn_ = turn; }
     void end();
     virtual bool shows_jobs() const = 0;
     const Viewer& viewer() const { return viewer_; }
@@ -57,7 +59,8 @@ class Feed : public Stream {
     Viewer viewer_;
     std::function<void()> wake_;
     model::TimePoint said_;
-    int turn_ = -1;  // -1 = it was shown nothing yet
+    int turn_ = 0;
+    bool is_new_ = true;
     bool is_over_ = false;
 };
 
@@ -90,19 +93,32 @@ class Live {
     JobRows& rows() { return rows_; }
     Pieces& row_pieces() { return row_pieces_; }
     Pieces& event_pieces() { return event_pieces_; }
-    // At most a second old.
-    const overview::Overview& overview(const lifecycle::State& state);
+    using WriteOverview = std::function<std::string(const overview::Overview&)>;
+    // How things stand for that user, at most a second old: the same piece until it says another
+    // thing.
+    Stream::Piece overview(const lifecycle::State& state, const std::string& user,
+                           const WriteOverview& write);
 
   private:
+    struct Said {
+        std::int64_t version = 0;
+        Stream::Piece piece;
+    };
+
+    void renew_overview(const lifecycle::State& state);
+
     std::vector<std::shared_ptr<Feed>> feeds_;
     JobRows rows_;
     Pieces row_pieces_;
     Pieces event_pieces_;
     overview::Overview overview_;
+    std::int64_t overview_version_ = 0;
+    std::map<std::string, Said> said_;  // by user
     std::int64_t overview_sequence_ = -1;
     model::TimePoint overview_made_;
     model::TimePoint now_;
     int turn_ = 0;
+    int next_turn_ = 0;  // of the next viewer
 };
 
 }  // namespace berth::api

@@ -39,7 +39,11 @@ model::TimePoint since_of(const model::JobRecord& record) {
 }  // namespace
 
 JobRow row_of(const model::JobRecord& record) {
-    JobRow row{record.id, record.spec.name, record.spec.project, record.user};
+    JobRow row;
+    row.id = record.id;
+    row.name = record.spec.name;
+    row.project = record.spec.project;
+    row.user = record.user;
     row.state = record.state;
     row.held = record.held;
     row.parked = record.parked_since.has_value();

@@ -4,7 +4,7 @@
 // would be paused?
 import type { PauseSide, Receipt, Span, Timeline, WholeJob } from '../api/types';
 import { clock, count, duration, gpus } from './numbers';
-import type { Headline, Standing } from './words';
+import type { Doing, Headline } from './words';
 
 export type Fact = { name: string; value: string; more?: string };
 
@@ -23,7 +23,7 @@ export function gpusOf({ spec, tasks }: WholeJob): number {
   return spec.tasks_max * spec.request.gpus * spec.request.share;
 }
 
-export function standingOf({ state, held, parked_since }: WholeJob): Standing {
+export function doingOf({ state, held, parked_since }: WholeJob): Doing {
   return { state, held, parked: parked_since !== null };
 }
 

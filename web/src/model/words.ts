@@ -24,7 +24,7 @@ const kStates: Record<JobState, string> = {
 };
 
 // What a job does.
-export type Standing = Pick<Row, 'state' | 'held' | 'parked'>;
+export type Doing = Pick<Row, 'state' | 'held' | 'parked'>;
 
 export function hasEnded({ state }: Pick<Row, 'state'>): boolean {
   return state === 'succeeded' || state === 'failed' || state === 'cancelled';
@@ -35,7 +35,7 @@ export function isOnHold(job: Pick<Row, 'state' | 'held'>): boolean {
   return job.held && (job.state === 'queued' || job.state === 'paused');
 }
 
-export function stateWord(job: Standing): string {
+export function stateWord(job: Doing): string {
   if (job.parked) return 'Parked';
   return isOnHold(job) ? 'On hold' : kStates[job.state];
 }
