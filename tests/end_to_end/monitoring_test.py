@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What monitoring and probes read of a server."""
 import http.client
+import json
+import pathlib
 import re
-import shutil
 import subprocess
 
 from server_case import ServerCase, main
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = re.compile(r'([a-z_]+)(?:\{([a-z]+)="((?:[^"\\]|\\.)*)"\})? (-?[0-9.]+)')
 
 
@@ -49,12 +51,28 @@ class Monitoring(ServerCase):
         self.assertEqual(found["berth_project_quota_gpus"][r'a\"b'], 2)
         self.assertGreater(found["berth_storage_free_bytes"][None], 0)
 
+    def promtool(self, *words, text=None):
+        fetched = subprocess.run([ROOT / "tools/fetch-promtool"], text=True, capture_output=True)
+        if fetched.returncode != 0:
+            self.skipTest(fetched.stderr.strip())
+        found = subprocess.run([f"{fetched.stdout.strip()}/promtool", *words], input=text,
+                               text=True, capture_output=True, cwd=ROOT)
+        self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+        return found.stdout + found.stderr
+
     def test_promtool_finds_nothing_wrong(self):
-        if shutil.which("promtool") is None:
-            self.skipTest("promtool is not installed (Debian's package prometheus)")
-        found = subprocess.run(["promtool", "check", "metrics"], input=self.page("/metrics")[1],
-                               text=True, capture_output=True)
-        self.assertEqual((found.returncode, found.stdout + found.stderr), (0, ""))
+        self.assertEqual(self.promtool("check", "metrics", text=self.page("/metrics")[1]), "")
+        self.promtool("check", "rules", "monitoring/alerts.yaml")
+        self.promtool("test", "rules", "monitoring/alerts_test.yaml")
+
+    def test_rules_and_the_dashboard_read_what_is_there(self):
+        there = set(read(self.page("/metrics")[1])) | {"berth"}  # the last one is the job's name
+        for name in ("alerts.yaml", "grafana.json"):
+            text = (ROOT / "monitoring" / name).read_text()
+            asked = set(re.findall(r"\bberth(?:_[a-z_]+)?\b", text))
+            self.assertEqual(asked - there, set(), name)
+        panels = json.loads((ROOT / "monitoring/grafana.json").read_text())["panels"]
+        self.assertTrue(all(panel["targets"] for panel in panels))
 
     def test_probes_need_no_token_and_numbers_do(self):
         self.assertEqual(self.page("/healthz", token=False), (200, "ok\n"))
