@@ -51,6 +51,12 @@ class Ledger(ServerCase):
         self.assertIn("Sums to capacity, exactly:", self.server.berth("report").stdout)
         self.assertIn("breaks has had", self.server.berth("eff", "breaks").stdout)
 
+    def test_a_name_in_csv_is_no_formula(self):
+        self.server.berth("project", "create", "=1+1", "--quota", "0")
+        self.server.wait(self.shell("sleep 1000", gpus=1, project="=1+1"), "running")
+        rows = csv.DictReader(io.StringIO(self.server.berth("report", "--csv").stdout))
+        self.assertIn("'=1+1", [row["project"] for row in rows])
+
     def test_csv_has_every_use_and_prices_have_a_column(self):
         self.server.wait(self.shell("sleep 1000", gpus=1), "running")
         rows = list(csv.DictReader(io.StringIO(self.server.berth("report", "--csv").stdout)))

@@ -154,7 +154,24 @@ class Streams(ServerCase):
             ids.append(int(said["id"]))
         self.assertEqual(ids, list(range(1, len(ids) + 1)))
 
+    def test_of_jobs_that_have_ended_the_newest_stay(self):
+        for _ in range(101):
+            last = self.shell("true")
+        self.server.wait(last)
+        for job in range(1, last):
+            self.server.wait(job)
+        viewer = self.viewer("jobs")
+        viewer.see()
+        self.assertEqual(len(viewer.rows), 100)
+        oldest = min(viewer.rows)
+        newest = self.shell("true")
+        viewer.until(lambda _: self.state_in(viewer, newest) == "succeeded")
+        self.assertNotIn(oldest, viewer.rows)
+        self.assertEqual(len(viewer.rows), 100)
+
     def test_what_is_asked_wrongly_is_said(self):
+        with self.assertRaisesRegex(Refused, "409.*the log ends with event"):
+            self.server.get("stream?topics=events&after=1000000")
         for address, said in (("", "topics"), ("jobs,job", "job"), ("events,jobs", "own"),
                               ("events&after=x", "after"), ("events&job=x", "job")):
             with self.assertRaisesRegex(Refused, f"400.*{said}"):

@@ -129,8 +129,11 @@ std::string json_of(const LedgerAnswer& answer) {
     return body;
 }
 
-// RFC 4180, where a quote is doubled.
-std::string csv_field(const std::string& text) {
+// RFC 4180, where a quote is doubled. A name that a spreadsheet would work out is text there.
+std::string csv_field(const std::string& name) {
+    const bool is_formula =
+        !name.empty() && std::string_view("=+-@").find(name.front()) != std::string_view::npos;
+    const std::string text = is_formula ? "'" + name : name;
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
@@ -124,9 +125,11 @@ std::string row_text(Site& site, const model::JobRecord& record) {
 
 // Those that had ended before anyone looked.
 void put_ended_jobs(Site& site) {
-    const auto ended = site.store.finished_jobs({.limit = static_cast<int>(kEndedRowsMax)});
+    ports::FinishedQuery newest;
+    newest.limit = static_cast<int>(kEndedRowsMax);
+    const auto ended = site.store.finished_jobs(newest);
     if (!ended) return;
-    for (const model::JobRecord& record : *ended) {
+    for (const model::JobRecord& record : *ended | std::views::reverse) {
         site.live.rows().put_ended(record.id, row_text(site, record));
     }
 }
@@ -169,6 +172,13 @@ base::Result<std::shared_ptr<Feed>> feed_of(Site& site, const Call& call) {
     BERTH_TRY(topics, topics_of(call));
     BERTH_TRY(after, after_of(call));
     BERTH_TRY(job, call.number("job", model::JobId{}.value));
+    const std::int64_t last = site.controller.state().sequence;
+    if (topics.events && after > last) {
+        return base::fail(base::ErrorCode::Conflict,
+                          "the log ends with event " + std::to_string(last) +
+                              ": it is not the one of which " + std::to_string(after) +
+                              " is known; begin without an id");
+    }
     const Request& request = call.request;
     Viewer viewer{request.user, request.rights, request.session};
     if (topics.events) return std::make_shared<EventFeed>(site, viewer, model::JobId{job}, after);

@@ -56,8 +56,9 @@ void HttpConnection::turn_away(const Response& answer) {
 void HttpConnection::look(Clock::time_point now) {
     const auto quiet = now - last_progress_;
     if (is_draining_ && quiet > kDrainMax) return close();
-    const auto writes_since = outbox_.has_untaken() ? outbox_.untaken_since() : last_progress_;
-    if (is_writing_ && now - writes_since > kStalledMax) return close();
+    const auto untaken_since = outbox_.has_untaken() ? outbox_.untaken_since() : last_progress_;
+    const bool is_let_go = stream_ && stream_->is_over();
+    if (is_writing_ && (is_let_go || now - untaken_since > kStalledMax)) return close();
     if (is_draining_ || is_writing_) return;
     if (outbox_.expects() && has_gone(now)) return close();
     if (outbox_.expects() && is_brief_ && quiet > kBriefMax) return close();
@@ -72,9 +73,9 @@ void HttpConnection::look(Clock::time_point now) {
     }
     const auto most = is_in_body ? kBodyMax : peer_.is_local ? kHeaderMax : kNetworkHeaderMax;
     if (now - request_since_ <= most) return;
-    refuse(problem(408, "the " + std::string(is_in_body ? "body" : "header") +
-                            " of the request was not there within " + std::to_string(most.count()) +
-                            " s"));
+    const std::string part = is_in_body ? "the body" : "the header";
+    refuse(problem(
+        408, part + " of the request was not there within " + std::to_string(most.count()) + " s"));
 }
 
 // One that has said all may still wait for its answer, and one that has closed does not. Of TCP the

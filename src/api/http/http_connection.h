@@ -58,9 +58,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool is_turned_away() const { return is_turned_away_; }
     // It is sent a stream, and asks for nothing any more.
     bool is_streaming() const { return stream_ != nullptr; }
-    // There are answers of which its client has taken nothing since then.
-    bool has_untaken() const { return outbox_.has_untaken(); }
-    Clock::time_point untaken_since() const { return outbox_.untaken_since(); }
+    const Outbox& outbox() const { return outbox_; }
     // Ends what has taken too long, and what no client waits for any more.
     void look(Clock::time_point now);
 

@@ -374,6 +374,19 @@ TEST_CASE("a stream ends with its client, and with one that takes no piece for l
     CHECK(slow.stream.use_count() == 1);
 }
 
+TEST_CASE("a stream that is over ends, whatever its client has not taken") {
+    Line line(true);
+    line.start();
+    line.say("GET /stream HTTP/1.1\r\n" + kHost + "\r\n");
+    line.stream->say(std::string(4 * kBig, 'x'));
+    line.run();
+    line.after(1s);
+    CHECK(line.connection->is_open());
+    line.stream->ends = true;
+    line.after(1s);
+    CHECK_FALSE(line.connection->is_open());
+}
+
 TEST_CASE("HEAD of a stream is its header") {
     Line line(true);
     line.start();

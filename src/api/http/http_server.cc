@@ -152,8 +152,9 @@ struct HttpServer::Impl {
             HttpConnection* slowest = nullptr;
             for (Connections* clients : {&local_clients, &network_clients}) {
                 for (const auto& each : *clients) {
-                    if (!each->has_untaken()) continue;
-                    if (!slowest || each->untaken_since() < slowest->untaken_since())
+                    const Outbox& owed = each->outbox();
+                    if (!owed.has_untaken()) continue;
+                    if (!slowest || owed.untaken_since() < slowest->outbox().untaken_since())
                         slowest = each.get();
                 }
             }

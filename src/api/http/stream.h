@@ -19,7 +19,7 @@ class Stream {
 
     // What comes next. Null: nothing now; `wake` is called, once, when to ask again.
     virtual Piece next(std::function<void()> wake) = 0;
-    // Nothing comes any more.
+    // Nothing comes any more, and no more of what its client has not taken.
     virtual bool is_over() const = 0;
 };
 

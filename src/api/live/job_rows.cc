@@ -7,7 +7,8 @@
 namespace berth::api {
 namespace {
 
-// At most one round in this time; without an event one in that, for what depends on the time.
+// At most one round in this time for each thousand rows: one job that comes changes the position of
+// all behind it. Without an event one in that, for what depends on the time.
 constexpr base::Duration kRoundOnce{1'000};
 constexpr base::Duration kRoundAgain{10'000};
 constexpr std::size_t kSaidMax = 1'000;
@@ -76,7 +77,9 @@ void JobRows::look(const lifecycle::State& state, model::TimePoint now, const Wr
 void JobRows::go_round(const lifecycle::State& state, model::TimePoint now, const Write& write) {
     if (is_round_over_) {
         const bool is_same = round_sequence_ == state.sequence;
-        if (now < round_began_ + (is_same ? kRoundAgain : kRoundOnce)) return;
+        const auto thousands = static_cast<std::int64_t>(rows_.size() / kRowsPerLook);
+        const base::Duration once = kRoundOnce * std::max<std::int64_t>(thousands, 1);
+        if (now < round_began_ + (is_same ? std::max(kRoundAgain, once) : once)) return;
         is_round_over_ = false;
     }
     if (!at_.is_valid()) {

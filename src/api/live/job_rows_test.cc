@@ -21,7 +21,8 @@ namespace {
 struct World {
     void set(std::int64_t id, const std::string& text, bool has_tasks = false) {
         model::JobRecord* record = state.jobs.get({id});
-        if (record == nullptr) record = &state.jobs.emplace({id}, {.id = {id}});
+        if (record == nullptr) record = &state.jobs.emplace({id}, {});
+        record->id = {id};
         record->detail = text;
         if (has_tasks) record->tasks.emplace_back();
         happen(id);
@@ -114,6 +115,19 @@ TEST_CASE("what is said of a job changes with other jobs too, and is seen within
     ++world.state.sequence;
     world.look(1s);
     CHECK(world.rows.since(first) == said(false, "1later"));
+}
+
+TEST_CASE("the more jobs there are, the rarer is a round") {
+    World world;
+    for (std::int64_t id = 1; id <= 4'000; ++id) world.set(id, "waits");
+    for (int i = 0; i < 6; ++i) world.look();
+    const JobRows::Revision before = world.rows.revision();
+    world.state.jobs.at({7}).detail = "later";  // no event is about it
+    ++world.state.sequence;
+    world.look(1s);
+    CHECK(world.rows.revision() == before);
+    world.look(3s);
+    CHECK(world.rows.since(before) == said(false, "7later"));
 }
 
 TEST_CASE("who was away goes on by the last sequence, or hears all") {

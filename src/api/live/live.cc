@@ -17,8 +17,11 @@ bool has_gone(const std::shared_ptr<Feed>& feed) { return feed.use_count() == 1;
 }  // namespace
 
 Stream::Piece Feed::next(std::function<void()> wake) {
-    if (live_.is_full()) is_over_ = true;
     if (is_over_) return {};
+    if (live_.is_full()) {
+        wake_ = std::move(wake);
+        return {};
+    }
     static const Piece kSilence = std::make_shared<const std::string>(":\n\n");
     Piece piece = news();
     if (!piece && live_.now() >= said_ + kBeat) piece = kSilence;
@@ -73,12 +76,20 @@ void Live::beat(const Scene& scene) {
     now_ = scene.now;
     std::erase_if(feeds_, has_gone);
     if (shows_jobs()) rows_.look(scene.state, scene.now, scene.row, scene.put_ended);
+    if (is_full()) make_room();
     turn_ = (turn_ + 1) % kTurns;
     const auto asked = feeds_;  // one may leave meanwhile
     for (const auto& feed : asked) {
         const std::string& session = feed->viewer().session;
         if (!session.empty() && !scene.has_session(session)) feed->end();
         feed->beat(turn_);
+    }
+}
+
+// Who reads has taken its piece long before that. What the others have goes with their connections.
+void Live::make_room() {
+    for (const auto& feed : feeds_) {
+        if (feed->is_slow(now_ - kSlow)) feed->end();
     }
 }
 

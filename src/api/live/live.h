@@ -25,6 +25,7 @@ inline constexpr std::size_t kLookersMax = 1'000;  // of them, that may only loo
 inline constexpr std::size_t kGuestViewersMax = 64;  // of one user who is not the server's
 inline constexpr std::size_t kPieceBytesMax = 64 * 1024 * 1024;  // not taken yet, of all viewers
 inline constexpr base::Duration kBeat{5'000};  // the longest silence
+inline constexpr base::Duration kSlow{2'000};  // for a piece, when there is no room
 inline constexpr int kTurns = 10;  // beats between two questions to one viewer
 
 struct Viewer {
@@ -47,6 +48,8 @@ class Feed : public Stream {
     void beat(int turn);
     void take_turn(int turn) { turn_ = turn; }
     void end();
+    // It has not taken all of its last piece, which it got before then.
+    bool is_slow(model::TimePoint before) const { return !wake_ && said_ < before; }
     virtual bool shows_jobs() const = 0;
     const Viewer& viewer() const { return viewer_; }
 
@@ -106,6 +109,8 @@ class Live {
     };
 
     void renew_overview(const lifecycle::State& state);
+
+    void make_room();
 
     std::vector<std::shared_ptr<Feed>> feeds_;
     JobRows rows_;

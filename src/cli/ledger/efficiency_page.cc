@@ -18,13 +18,22 @@ using model::GpuUse;
 std::int64_t measured(const GpuTimes& times) { return times.busy + times.allocated_idle; }
 std::int64_t lost(const GpuTimes& times) { return times.lost_to_pause + times.lost_to_failure; }
 
+// Work was measured, and most of its time. Idle time alone is known of other jobs too: of those
+// that were parked, or ended while no server was there.
+bool is_measured(const GpuTimes& times) {
+    return times.busy > 0 && measured(times) > times.not_measured;
+}
+
 std::string answer(const codec::JobView& job, const GpuTimeUnit& unit) {
     const GpuTimes& times = job.milli_gpu_ms;
     const std::int64_t all = times.sum();
     std::string text = job_title(job);
+    if (all == 0 && job.attained_gpu_ms > 0) {
+        return text + " had GPUs before there was a ledger: what they did is not on record.";
+    }
     if (all == 0) return text + " has had no GPU yet.";
     text += " has had " + unit.text(all) + " " + std::string(unit.words());
-    if (measured(times) > 0) {
+    if (is_measured(times)) {
         text += "; " + part_text(times.busy, measured(times)) + " of what was measured was work";
     } else {
         text += "; how busy they were is not known";
@@ -50,13 +59,13 @@ std::vector<std::string> advice(const codec::JobView& job, const GpuTimeUnit& un
     const bool is_small =
         request.gpus == 1 && job.spec.tasks_max == 1 && request.gpu_memory == base::Bytes{0};
     const std::int64_t had = request.share.value;
-    if (measured(times) > 0 && is_small && had > 0) {
+    if (is_measured(times) && is_small && had > 0) {
         if (const std::int64_t enough = enough_of(had, times); enough < had) {
             lines.push_back("-g " + base::format_thousandths(enough) +
                             " is time enough, a tenth more than it used; its memory must fit too");
         }
     }
-    if (times.allocated_idle > 0 && job.spec.kind == model::JobKind::Build &&
+    if (is_measured(times) && times.allocated_idle > 0 && job.spec.kind == model::JobKind::Build &&
         !job.spec.park_after) {
         lines.push_back("--park-after 30m gives its GPUs back while it does nothing: " +
                         unit.text(times.allocated_idle) + " " + std::string(unit.words()));
@@ -70,7 +79,7 @@ std::vector<std::string> advice(const codec::JobView& job, const GpuTimeUnit& un
                         std::string(unit.words()));
     }
     constexpr std::int64_t kMuch = 10;  // a tenth
-    if (times.starting * kMuch > all) {
+    if (times.starting * kMuch > all && model::is_final(job.state)) {
         lines.push_back("start faster: " + part_text(times.starting, all) +
                         " of its time went by before it ran");
     }

@@ -83,6 +83,25 @@ TEST_CASE("a job that used little of its part of a GPU gets the advice to ask fo
     CHECK_FALSE(has(page, "save more often"));
 }
 
+TEST_CASE("idle time of which no work was measured is no reason to ask for less") {
+    codec::JobView job = ended_job();
+    job.spec.kind = model::JobKind::Build;
+    job.milli_gpu_ms.not_measured = 3 * kGpuHour;
+    job.milli_gpu_ms.allocated_idle = 4 * kGpuHour;  // it had ended while no server was there
+    const std::string page = efficiency_page(job, {}, {.width = 80});
+    CHECK(has(page, "how busy they were is not known"));
+    CHECK(has(page, "nothing that was measured says to ask for something else"));
+    job.milli_gpu_ms.busy = kGpuHour / 10;
+    CHECK(has(efficiency_page(job, {}, {.width = 80}), "-g 0.05 is time enough"));
+}
+
+TEST_CASE("a job that ended before there was a ledger is not on record") {
+    codec::JobView job = ended_job();
+    job.attained_gpu_ms = 1000;
+    CHECK(efficiency_page(job, {}, {}) ==
+          "train had GPUs before there was a ledger: what they did is not on record.\n");
+}
+
 TEST_CASE("a job that lost work gets the advice to save; without evidence there is no advice") {
     codec::JobView job = ended_job();
     job.milli_gpu_ms.not_measured = 90 * kGpuHour;

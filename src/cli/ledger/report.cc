@@ -39,7 +39,8 @@ Outcome<std::string> first_day(const std::string& since) {
                       "2026-11-01, found \"" +
                           since + "\"");
     }
-    return date_of(clock_now() - std::max(*back - kDay, base::Duration{0}));
+    const base::Duration days = (*back + kDay - base::Duration{1}) / kDay * kDay;
+    return date_of(clock_now() - (days - kDay));
 }
 
 int show_report(Context& context, const Arguments& arguments) {

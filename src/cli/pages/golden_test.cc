@@ -144,7 +144,7 @@ void add_waiting(Sample& sample) {
                       .tasks_asked = 1,
                       .scope = "lab",
                       .position = 1};
-    paused.why = "lab holds 3 of its fair share of 3 GPUs and asks 1; 1 of 24 idle";
+    paused.why = "lab uses 3 of its fair share of 3 GPUs and asks 1; 1 of 24 idle";
 }
 
 void add_ended(Sample& sample) {

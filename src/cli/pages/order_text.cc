@@ -78,8 +78,8 @@ std::string place_text(const OrderAccount& order, const std::string& project) {
     if (order.by == JobOrder::Age) text += ", by age";
     if (order.jobs_before == 0) return text + "; no running job is before it";
     return text + "; " + counted(order.jobs_before, "running job", "running jobs") + " before it " +
-           (order.jobs_before == 1 ? "holds " : "hold ") + base::format(order.gpus_before) +
-           " of " + base::format_gpus(order.capacity);
+           (order.jobs_before == 1 ? "uses " : "use ") + base::format(order.gpus_before) + " of " +
+           base::format_gpus(order.capacity);
 }
 
 std::string cost_text(const OrderAccount& order) {

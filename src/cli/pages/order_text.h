@@ -12,7 +12,7 @@
 
 namespace berth::cli {
 
-// "3rd of 12 waiting jobs of nlp; 11 running jobs before it hold 14 of 16 GPUs"
+// "3rd of 12 waiting jobs of nlp; 11 running jobs before it use 14 of 16 GPUs"
 std::string place_text(const model::OrderAccount& order, const std::string& project);
 // "stage 8: 3.1 GPU-h until it ends, as 24 jobs of ada named train-# submitted within 1h took"
 std::string cost_text(const model::OrderAccount& order);

@@ -53,7 +53,7 @@ constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentenc
      "{used} of {capacity} set aside for fixed quotas such as that of {scope}, {bound} may be "
      "lent, this asks {asks}"},
     {Cause::AboveFairShare,
-     "{scope} holds {used} of its fair share of {bound GPUs} and asks {asks}; {idle} of "
+     "{scope} uses {used} of its fair share of {bound GPUs} and asks {asks}; {idle} of "
      "{capacity} idle"},
     {Cause::AboveCpuQuota,
      "{scope} uses {host used} of its quota of {host bound} CPUs, this asks {host asks} more, and "
@@ -78,7 +78,7 @@ constexpr std::array<std::pair<Cause, const char*>, model::kCauseCount> kSentenc
     {Cause::NoNodeOfKind, "no node carries the GPU model or labels it asks for"},
     {Cause::AheadInQueue, "would fit, but jobs ahead of it take the room"},
     {Cause::BehindProjects,
-     "would fit, but other projects are served first; {scope} holds {used} of its fair share of "
+     "would fit, but other projects are served first; {scope} uses {used} of its fair share of "
      "{bound GPUs} and asks {asks}"},
     {Cause::ReservedForOther, "{free} besides those kept for another job"},
     {Cause::KeptForBackfill, "{free}, {bound} of them kept for a gang that has waited longer"},
