@@ -88,6 +88,18 @@ class TheServer(ServerCase):
         self.assertEqual(self.state(job), "cancelled")
         self.assertEqual(self.state(waiting), "cancelled")
 
+    def test_down_says_when_jobs_have_not_ended_in_its_time(self):
+        job = self.shell("trap '' TERM; echo $$; while :; do sleep 1; done", grace=600)
+        eventually(lambda: self.log(job).strip())
+        pid = int(self.log(job))
+        down = self.server.berth("down", "--jobs", "cancel", check=False, timeout=180)
+        self.assertEqual(down.returncode, 1, down)
+        self.assertIn("jobs that have not ended in 90 s go on", down.stderr)
+        self.server.up()
+        self.assertEqual(self.state(job), "cancelling")
+        os.kill(pid, 9)
+        self.server.wait_for_state(job, "cancelled")
+
     def test_a_signal_ends_the_server_in_an_orderly_way(self):
         job = self.shell("sleep 1000")
         os.kill(self.server.pid, 15)

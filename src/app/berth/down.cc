@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "app/berth/server.h"
 #include "app/berth/up.h"
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
@@ -42,13 +43,21 @@ int run_down(cli::Context& context, const cli::Arguments& arguments) {
     if (const cli::Success asked = client.shut_down(jobs); !asked) {
         return cli::report(context, asked.error());
     }
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto began = std::chrono::steady_clock::now();
+    const auto until = began + kPatience;
     while (is_held(context.data_dir)) {
         if (std::chrono::steady_clock::now() > until) {
             return cli::report(context, {cli::kServerUnreachable, "the server has not ended yet",
                                          cli::command_line(context, "status")});
         }
         std::this_thread::sleep_for(kLook);
+    }
+    // It would have ended before that if they had.
+    if (jobs == "cancel" && std::chrono::steady_clock::now() >= began + kCancelPatience) {
+        return cli::report(context, {cli::kFailed,
+                                     "the server ended; jobs that have not ended in " +
+                                         std::to_string(kCancelPatience.count()) + " s go on",
+                                     cli::command_line(context, "up")});
     }
     cli::print(jobs == "keep" ? "server ended; running jobs go on\n" : "server and jobs ended\n");
     return cli::kDone;

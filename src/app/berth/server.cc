@@ -36,7 +36,6 @@ namespace asio = boost::asio;
 namespace {
 
 // Cancelled jobs get this time to end before the server ends without them.
-constexpr std::chrono::seconds kCancelPatience{90};
 // Questions about the future that wait for the other thread.
 constexpr std::size_t kBackgroundMax = 16;
 // Answers under way get this time to leave.

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,6 +41,9 @@ struct ServerOptions {
     bool accept_older_log = false;  // go on from a log that is not the newest
     bool demo = false;
 };
+
+// How long a server that is to end its jobs first waits for them.
+inline constexpr std::chrono::seconds kCancelPatience{90};
 
 // Of a server whose log failed: what the log has shows when it is opened anew.
 inline constexpr int kLogFailed = 3;
