@@ -72,12 +72,14 @@ std::string lack_of_start(Site& site, const model::JobRecord& record) {
 }  // namespace
 
 codec::JobView view_of(Site& site, const model::JobRecord& record) {
+    const lifecycle::State& state = site.controller.state();
     codec::JobView view = verdict_view(site, record);
+    // A list stays as it is until something happens.
     if (!model::is_final(record.state)) {
-        view.milli_gpu_ms = site.controller.state().ledger.times(record.id, site.clock.now());
+        view.milli_gpu_ms = state.ledger.times(record.id, state.time);
     }
-    if (const auto* known = site.controller.state().profiles.of(record)) view.profile = *known;
-    view.beside = packed_beside(site.controller.state(), record);
+    if (const auto* known = state.profiles.of(record)) view.profile = *known;
+    view.beside = packed_beside(state, record);
     for (const ports::UncountedProcess& process : site.uncounted())
         if (process.job == record.id) view.uncounted.push_back(shown(process));
     return view;
@@ -133,7 +135,11 @@ void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)
 
 base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
     BERTH_TRY(record, record_of(site, job));
-    return view_of(site, record);
+    codec::JobView view = view_of(site, record);
+    if (!model::is_final(record.state)) {
+        view.milli_gpu_ms = site.controller.state().ledger.times(job, site.clock.now());
+    }
+    return view;
 }
 
 codec::NameSource names(Site& site) {
