@@ -227,7 +227,10 @@ class Asking(SchedulerCase):
         self.await_state("vision/pod/gated", "queued",
                          "scheduling gates must be removed first: example.org/wait")
         self.api.create("/api/v1/namespaces/vision/resourcequotas", held)
-        self.addCleanup(self.api.send, "DELETE", "/api/v1/namespaces/vision/resourcequotas/limit")
+        limit = "/api/v1/namespaces/vision/resourcequotas/limit"
+        self.addCleanup(self.api.send, "DELETE", limit)
+        # Admission passes over one whose use was not counted yet.
+        eventually(lambda: self.api.get(limit).get("status", {}).get("hard"), "the quota is kept")
         self.job("vision", "none", 2, 1)
         self.await_state("vision/job/none", "queued", "its pods do not exist yet")
 
