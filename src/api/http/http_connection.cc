@@ -56,7 +56,7 @@ void HttpConnection::turn_away(const Response& answer) {
 void HttpConnection::look(Clock::time_point now) {
     const auto quiet = now - last_progress_;
     if (is_draining_ && quiet > kDrainMax) return close();
-    const auto untaken_since = outbox_.has_untaken() ? outbox_.untaken_since() : last_progress_;
+    const auto untaken_since = outbox_.untaken_since_or(last_progress_);
     const bool is_let_go = stream_ && stream_->is_over();
     if (is_writing_ && (is_let_go || now - untaken_since > kStalledMax)) return close();
     if (is_draining_ || is_writing_) return;

@@ -56,6 +56,9 @@ class Outbox {
     // Its client has taken nothing of what is there since then.
     bool has_untaken() const { return untaken_ > 0; }
     Clock::time_point untaken_since() const { return since_; }
+    Clock::time_point untaken_since_or(Clock::time_point other) const {
+        return has_untaken() ? since_ : other;
+    }
 
   private:
     void owe(std::size_t size);
