@@ -71,18 +71,20 @@ std::string lack_of_start(Site& site, const model::JobRecord& record) {
 
 }  // namespace
 
-codec::JobView view_of(Site& site, const model::JobRecord& record) {
+codec::JobView view_of(Site& site, const model::JobRecord& record, model::TimePoint until) {
     const lifecycle::State& state = site.controller.state();
     codec::JobView view = verdict_view(site, record);
-    // A list stays as it is until something happens.
-    if (!model::is_final(record.state)) {
-        view.milli_gpu_ms = state.ledger.times(record.id, state.time);
-    }
+    if (!model::is_final(record.state)) view.milli_gpu_ms = state.ledger.times(record.id, until);
     if (const auto* known = state.profiles.of(record)) view.profile = *known;
     view.beside = packed_beside(state, record);
     for (const ports::UncountedProcess& process : site.uncounted())
         if (process.job == record.id) view.uncounted.push_back(shown(process));
     return view;
+}
+
+// A list stays as it is until something happens.
+codec::JobView view_of(Site& site, const model::JobRecord& record) {
+    return view_of(site, record, site.controller.state().time);
 }
 
 codec::JobView verdict_view(Site& site, const model::JobRecord& record) {
@@ -135,11 +137,7 @@ void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)
 
 base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
     BERTH_TRY(record, record_of(site, job));
-    codec::JobView view = view_of(site, record);
-    if (!model::is_final(record.state)) {
-        view.milli_gpu_ms = site.controller.state().ledger.times(job, site.clock.now());
-    }
-    return view;
+    return view_of(site, record, site.clock.now());
 }
 
 codec::NameSource names(Site& site) {

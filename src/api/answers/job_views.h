@@ -14,6 +14,8 @@ namespace berth::api {
 base::Result<model::JobRecord> record_of(Site& site, model::JobId job);
 base::Result<codec::JobView> view_of(Site& site, model::JobId job);
 codec::JobView view_of(Site& site, const model::JobRecord& record);
+// With what it had of GPUs up to then; the ones above say it up to now, or up to the last event.
+codec::JobView view_of(Site& site, const model::JobRecord& record, model::TimePoint until);
 
 // Without what takes time to find out: why it waits is all that is known beside the record.
 codec::JobView verdict_view(Site& site, const model::JobRecord& record);
