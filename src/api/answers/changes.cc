@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/answers/changes.h"
 
-#include "codec/text/json_writer.h"
-
 namespace berth::api {
 
 void change_labels(codec::FieldReader& fields, std::string_view name, model::Labels& labels) {
@@ -18,17 +16,6 @@ void change_labels(codec::FieldReader& fields, std::string_view name, model::Lab
             labels[key] = value.text;
         }
     }
-}
-
-std::string notes_json(std::span<const std::string> notes) {
-    std::string body;
-    codec::JsonWriter json(body);
-    json.begin_object();
-    json.key("warnings").begin_array();
-    for (const std::string& note : notes) json.string(note);
-    json.end_array();
-    json.end_object();
-    return body;
 }
 
 }  // namespace berth::api

@@ -33,10 +33,6 @@ bool is_reached(const Goal& goal, const model::JobRecord& record) {
 base::Result<Goal> goal_of(const Call& call) {
     Goal goal;
     if (const std::string* until = call.request.find("until")) goal.until = *until;
-    if (goal.until != "change" && goal.until != "running" && goal.until != "final") {
-        return base::invalid("until: wanted change, running or final, found \"" + goal.until +
-                             "\"");
-    }
     BERTH_TRY(since, call.number("since", 0));
     goal.since = since;
     return goal;

@@ -106,6 +106,30 @@ base::Result<std::optional<base::Duration>> read_grace(const std::string& body) 
                          base::format(time));
 }
 
+// What is to become of which job.
+struct Order {
+    model::JobId job;
+    std::optional<base::Duration> grace;
+};
+
+base::Result<Order> read_order(const Call& call) {
+    BERTH_TRY(job, call.job());
+    BERTH_TRY(grace, read_grace(call.request.body));
+    return Order{job, grace};
+}
+
+// Calls `carry_out` with the order and what is to be called when it is done.
+void steer(Site& site, const Call& call, const auto& carry_out) {
+    const auto order = read_order(call);
+    if (!order) return call.respond(problem(order.error()));
+    carry_out(*order, [&site, id = order->job, respond = call.respond](const base::Status& status) {
+        if (!status) return respond(problem(status.error()));
+        const auto view = view_of(site, id);
+        if (!view) return respond(problem(view.error()));
+        respond(json_response(codec::job_json(*view, names(site))));
+    });
+}
+
 }  // namespace
 
 void post_job(Site& site, Call call) {
@@ -123,22 +147,22 @@ void post_job(Site& site, Call call) {
         });
 }
 
-void steer_job(Site& site, Call call) {
-    const auto job = call.job();
-    const auto grace = read_grace(call.request.body);
-    if (!job) return call.respond(problem(job.error()));
-    if (!grace) return call.respond(problem(grace.error()));
-    const auto done = [&site, id = *job, respond = call.respond](const base::Status& status) {
-        if (!status) return respond(problem(status.error()));
-        const auto view = view_of(site, id);
-        if (!view) return respond(problem(view.error()));
-        respond(json_response(codec::job_json(*view, names(site))));
-    };
-    const std::string& verb = call.words[1];
-    if (verb == "pause") return site.controller.pause(*job, call.request.user, *grace, done);
-    if (verb == "resume") return site.controller.resume(*job, call.request.user, done);
-    if (verb == "cancel") return site.controller.cancel(*job, call.request.user, *grace, done);
-    call.respond(problem(404, "a job can be asked to pause, resume or cancel, not to " + verb));
+void pause_job(Site& site, Call call) {
+    steer(site, call, [&](const Order& order, auto done) {
+        site.controller.pause(order.job, call.request.user, order.grace, std::move(done));
+    });
+}
+
+void resume_job(Site& site, Call call) {
+    steer(site, call, [&](const Order& order, auto done) {
+        site.controller.resume(order.job, call.request.user, std::move(done));
+    });
+}
+
+void cancel_job(Site& site, Call call) {
+    steer(site, call, [&](const Order& order, auto done) {
+        site.controller.cancel(order.job, call.request.user, order.grace, std::move(done));
+    });
 }
 
 }  // namespace berth::api

@@ -9,6 +9,7 @@
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/api/server_view.h"
 #include "codec/text/json.h"
 #include "control/launch_order.h"
 
@@ -149,7 +150,7 @@ void put_node(Site& site, Call call) {
     site.controller.set_node(std::move(*next), call.request.user,
                              [&site, id, respond = call.respond](const base::Status& status) {
                                  if (!status) return respond(refused(status.error()));
-                                 respond(json_response(notes_json(notes_on(site, id))));
+                                 respond(json_response(codec::notes_json({notes_on(site, id)})));
                              });
 }
 

@@ -6,6 +6,7 @@
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
 #include "codec/api/policy_view.h"
+#include "codec/api/server_view.h"
 #include "codec/text/json.h"
 #include "codec/words/words.h"
 
@@ -60,7 +61,7 @@ void put_policy(Site& site, Call call) {
                                    if (!status) {
                                        return respond(problem(status.error(), "berth policy show"));
                                    }
-                                   respond(json_response(notes_json({})));
+                                   respond(json_response(codec::notes_json({{}})));
                                });
 }
 

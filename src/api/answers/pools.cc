@@ -7,6 +7,7 @@
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/api/server_view.h"
 #include "codec/text/json.h"
 
 namespace berth::api {
@@ -142,7 +143,7 @@ void put_pool(Site& site, Call call) {
         [&site, name, respond = call.respond,
          is_new = !known.is_valid()](const base::Status& status) {
             if (!status) return respond(refused(status.error(), "berth pool ls"));
-            respond(json_response(notes_json(notes_on(site, name)), is_new ? 201 : 200));
+            respond(json_response(codec::notes_json({notes_on(site, name)}), is_new ? 201 : 200));
         });
 }
 

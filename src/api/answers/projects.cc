@@ -5,6 +5,7 @@
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/api/server_view.h"
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
 #include "model/limits.h"
@@ -164,7 +165,8 @@ void put_project(Site& site, Call call) {
         [&site, name, respond = call.respond,
          is_new = !known.is_valid()](const base::Status& status) {
             if (!status) return respond(refused(status.error()));
-            respond(json_response(notes_json(notes_on_project(site, name)), is_new ? 201 : 200));
+            respond(json_response(codec::notes_json({notes_on_project(site, name)}),
+                                  is_new ? 201 : 200));
         });
 }
 

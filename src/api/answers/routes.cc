@@ -2,9 +2,10 @@
 #include "api/answers/routes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "api/contract/asked.h"
+#include "api/contract/route_table.h"
 #include "api/http/problem.h"
 #include "base/hash.h"
 
@@ -14,62 +15,6 @@ using namespace std::string_view_literals;
 
 namespace {
 
-// Whether the same question has the same answer until the next event; what depends on the time
-// beside that (ranks, the end of a minimum run) may be kSameFor old then.
-enum class Changes { Always, WithEvents };
-constexpr base::Duration kSameFor{10'000};
-
-struct Route {
-    std::string_view method;
-    // Below kPrefix, or from the root; "*" stands for one word that is left open.
-    std::string_view path;
-    Right right;            // that who asks has to have
-    void (*answer)(Site&, Call);
-    Changes changes = Changes::Always;
-};
-
-constexpr std::string_view kPrefix = "/api/v1/";
-
-constexpr Route kRoutes[] = {
-    {"GET", "status", Right::See, get_status},
-    {"GET", "overview", Right::See, get_overview, Changes::WithEvents},
-    {"GET", "ledger", Right::See, get_ledger},
-    {"POST", "shutdown", Right::Server, post_shutdown},
-    {"POST", "jobs", Right::Submit, post_job},
-    {"GET", "jobs", Right::See, get_jobs, Changes::WithEvents},
-    {"GET", "jobs/*", Right::See, get_job},
-    {"GET", "jobs/*/why", Right::See, get_why},
-    {"GET", "jobs/*/timeline", Right::See, get_timeline},
-    {"GET", "jobs/*/receipts", Right::See, get_receipts, Changes::WithEvents},
-    {"GET", "jobs/*/log", Right::Read, get_log},
-    {"GET", "jobs/*/attach", Right::Steer, get_attach},
-    {"POST", "jobs/*/*", Right::Steer, steer_job},
-    {"GET", "events", Right::See, get_events},
-    {"GET", "stream", Right::See, get_stream},
-    {"GET", "nodes", Right::See, get_nodes},
-    {"GET", "gpus", Right::See, get_nodes},
-    {"PUT", "nodes/*", Right::Cluster, put_node},
-    {"PUT", "nodes/*/*", Right::Cluster, put_node},
-    {"GET", "pools", Right::See, get_pools, Changes::WithEvents},
-    {"PUT", "pools/*", Right::Cluster, put_pool},
-    {"DELETE", "pools/*", Right::Cluster, delete_pool},
-    {"GET", "projects", Right::See, get_projects, Changes::WithEvents},
-    {"PUT", "projects/*", Right::Cluster, put_project},
-    {"GET", "state", Right::Read, get_state},
-    {"POST", "what-if", Right::See, post_what_if},
-    {"GET", "projects/*/fair-share", Right::See, get_fair_share},
-    {"DELETE", "projects/*", Right::Cluster, delete_project},
-    {"GET", "policy", Right::See, get_policy, Changes::WithEvents},
-    {"PUT", "policy", Right::Cluster, put_policy},
-    {"GET", "me", Right::See, get_me},
-    {"POST", "links", Right::Server, post_link},
-    {"POST", "session", Right::Anyone, post_session},
-    {"DELETE", "session", Right::See, delete_session},
-    {"GET", "/metrics", Right::See, get_metrics},
-    {"GET", "/healthz", Right::Anyone, get_health},
-    {"GET", "/readyz", Right::Anyone, get_readiness},
-};
-
 // Whether the path is the route's; the open words go to `words`.
 bool matches(std::string_view route, std::string_view path, std::vector<std::string>& words) {
     words.clear();
@@ -77,7 +22,7 @@ bool matches(std::string_view route, std::string_view path, std::vector<std::str
         const std::size_t route_end = std::min(route.find('/'), route.size());
         const std::size_t path_end = std::min(path.find('/'), path.size());
         const std::string_view word = path.substr(0, path_end);
-        if (route.substr(0, route_end) == "*") {
+        if (route.starts_with('{')) {
             if (word.empty()) return false;
             words.emplace_back(word);
         } else if (route.substr(0, route_end) != word) {
@@ -89,14 +34,6 @@ bool matches(std::string_view route, std::string_view path, std::vector<std::str
         route.remove_prefix(route_end + 1);
         path.remove_prefix(path_end + 1);
     }
-}
-
-base::Result<std::int64_t> parse_number(std::string_view name, std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
-    return base::invalid(std::string(name) + ": wanted a whole number, found \"" +
-                         std::string(text) + "\"");
 }
 
 // While there is no room, every answer to who may know says so: whatever was asked, the client can
@@ -139,14 +76,19 @@ void answer(Site& site, Request request, Respond respond) {
     const std::string_view whole = request.path;
     const std::string below(whole.starts_with(kPrefix) ? whole.substr(kPrefix.size()) : "");
     std::vector<std::string> words;
-    bool is_known = false;
-    for (const Route& route : kRoutes) {
+    std::string allowed;
+    for (const Route& route : routes()) {
         if (!matches(route.path, route.path.starts_with('/') ? whole : below, words)) continue;
-        is_known = true;
-        if (route.method != method) continue;
+        if (route.method != method) {
+            allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+            continue;
+        }
         if (!request.rights.has(route.right)) {
             return respond(
                 problem(403, "who signed in here may look and change nothing", "berth web"));
+        }
+        if (const auto asked = check_asked(route, request, words); !asked) {
+            return respond(problem(asked.error()));
         }
         if (route.changes == Changes::WithEvents) {
             const std::string etag = etag_of(site, request);
@@ -156,8 +98,11 @@ void answer(Site& site, Request request, Respond respond) {
         }
         return route.answer(site, {std::move(request), std::move(respond), std::move(words)});
     }
-    if (is_known) {
-        return respond(problem(405, "method " + request.method + " is not for " + request.path));
+    if (!allowed.empty()) {
+        Response response =
+            problem(405, "method " + request.method + " is not for " + request.path);
+        response.headers.emplace_back("Allow", std::move(allowed));
+        return respond(std::move(response));
     }
     if (!whole.starts_with("/api/")) return respond(site.pages.answer(request));
     if (!below.empty()) return respond(problem(404, "there is no address " + request.path));

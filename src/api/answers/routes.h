@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which addresses are there, and who answers? The table is in routes.cc; each answer is a function
-// of the file named after its subject.
+// Who answers? Addresses are in route_table.cc; each answer is a function of the file named after
+// its subject.
 #pragma once
 
 #include "api/answers/site.h"
@@ -20,7 +20,9 @@ void end_listening(Site& site);
 
 // jobs.cc
 void post_job(Site& site, Call call);
-void steer_job(Site& site, Call call);
+void pause_job(Site& site, Call call);
+void resume_job(Site& site, Call call);
+void cancel_job(Site& site, Call call);
 // job_views.cc
 void get_jobs(Site& site, Call call);
 void get_job(Site& site, Call call);
@@ -66,6 +68,8 @@ void get_me(Site& site, Call call);
 void post_link(Site& site, Call call);
 void post_session(Site& site, Call call);
 void delete_session(Site& site, Call call);
+// openapi.cc
+void get_openapi(Site& site, Call call);
 // status.cc
 void get_status(Site& site, Call call);
 void post_shutdown(Site& site, Call call);

@@ -6,10 +6,9 @@
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/api/server_view.h"
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
-#include "codec/text/json_writer.h"
-#include "codec/words/timestamp.h"
 
 namespace berth::api {
 namespace {
@@ -22,17 +21,17 @@ constexpr NamedRight kNamedRights[] = {{Right::See, "see"},         {Right::Read
                                        {Right::Submit, "submit"},   {Right::Steer, "steer"},
                                        {Right::Cluster, "cluster"}, {Right::Server, "server"}};
 
-void write_rights(codec::JsonWriter& json, Rights rights) {
-    json.key("rights").begin_array();
+std::vector<std::string> names_of(Rights rights) {
+    std::vector<std::string> names;
     for (const NamedRight& each : kNamedRights) {
-        if (rights.has(each.right)) json.string(each.name);
+        if (rights.has(each.right)) names.emplace_back(each.name);
     }
-    json.end_array();
+    return names;
 }
 
-void write_end(codec::JsonWriter& json, Sessions::Time ends) {
-    const std::chrono::milliseconds since_epoch = ends.time_since_epoch();
-    json.key("ends").string(codec::format_time(base::at_ms(since_epoch.count())));
+base::TimePoint end_of(const Sessions::Session& session) {
+    const std::chrono::milliseconds since_epoch = session.ends.time_since_epoch();
+    return base::at_ms(since_epoch.count());
 }
 
 base::Result<bool> wants_to_look_only(const std::string& body) {
@@ -57,15 +56,11 @@ void post_link(Site& site, Call call) {
     const Rights rights = *look_only ? kLookOnly : call.request.rights;
     const auto code = site.sessions.invite(call.request.user, rights);
     if (!code) return call.respond(problem(code.error()));
-    std::string body;
-    codec::JsonWriter json(body);
-    json.begin_object();
-    // Behind the "#", which no browser sends with its requests.
-    json.key("url").string("http://localhost:" + std::to_string(site.facts.port) +
-                           "/#code=" + *code);
-    json.key("valid_for_s").number(kCodeMax.count());
-    json.end_object();
-    call.respond(json_response(std::move(body)));
+    // The code is behind the "#", which no browser sends with its requests.
+    const codec::LinkView link{
+        "http://localhost:" + std::to_string(site.facts.port) + "/#code=" + *code,
+        kCodeMax.count()};
+    call.respond(json_response(codec::link_json(link)));
 }
 
 void post_session(Site& site, Call call) {
@@ -81,15 +76,9 @@ void post_session(Site& site, Call call) {
         return call.respond(problem(
             401, "the link has been opened before, or is older than a minute", "berth web"));
     }
-    std::string body;
-    codec::JsonWriter json(body);
-    json.begin_object();
-    json.key("token").string((*session)->token);
-    json.key("user").string((*session)->user);
-    write_rights(json, (*session)->rights);
-    write_end(json, (*session)->ends);
-    json.end_object();
-    call.respond(json_response(std::move(body)));
+    const Sessions::Session& begun = **session;
+    call.respond(json_response(
+        codec::caller_json({begun.user, names_of(begun.rights), end_of(begun), begun.token})));
 }
 
 void delete_session(Site& site, Call call) {
@@ -102,15 +91,10 @@ void delete_session(Site& site, Call call) {
 }
 
 void get_me(Site& site, Call call) {
-    std::string body;
-    codec::JsonWriter json(body);
-    json.begin_object();
-    json.key("user").string(call.request.user);
-    write_rights(json, call.request.rights);
+    codec::CallerView caller{call.request.user, names_of(call.request.rights), {}, {}};
     const Sessions::Session* session = site.sessions.find(call.request.session);
-    if (session != nullptr) write_end(json, session->ends);
-    json.end_object();
-    call.respond(json_response(std::move(body)));
+    if (session != nullptr) caller.ends = end_of(*session);
+    call.respond(json_response(codec::caller_json(caller)));
 }
 
 }  // namespace berth::api

@@ -140,10 +140,6 @@ base::Result<Topics> topics_of(const Call& call) {
     for (std::string_view text = asked; !text.empty();) {
         const std::size_t comma = std::min(text.find(','), text.size());
         const std::string_view topic = text.substr(0, comma);
-        if (topic != "jobs" && topic != "overview" && topic != "events") {
-            return base::invalid("topics: wanted jobs, overview or events, found \"" +
-                                 std::string(topic) + "\"");
-        }
         topics.jobs = topics.jobs || topic == "jobs";
         topics.overview = topics.overview || topic == "overview";
         topics.events = topics.events || topic == "events";

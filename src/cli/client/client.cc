@@ -332,11 +332,7 @@ Outcome<std::vector<std::string>> Client::change(std::string_view kind, const st
     return warnings;
 }
 
-Outcome<ServerStatus> Client::status() {
-    auto tree = get_tree(target_of("status"));
-    if (!tree) return tl::unexpected(tree.error());
-    return read_server_status(*tree);
-}
+Outcome<codec::ServerView> Client::status() { return get_as("status", codec::parse_server); }
 
 Success Client::shut_down(const std::string& jobs) {
     auto response = send(

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "cli/client/http_connection.h"
-#include "cli/client/server_status.h"
 #include "cli/command_line/context.h"
 #include "cli/command_line/exit_code.h"
 #include "codec/api/json_api.h"
 #include "codec/api/policy_view.h"
+#include "codec/api/server_view.h"
+#include "codec/text/json.h"
 
 namespace berth::cli {
 
@@ -125,7 +126,7 @@ class Client {
                                              const std::string& body);
     // Takes away one of "projects" or "pools".
     Success remove(std::string_view kind, const std::string& name);
-    Outcome<ServerStatus> status();
+    Outcome<codec::ServerView> status();
     // "keep" or "cancel": what becomes of the jobs.
     Success shut_down(const std::string& jobs);
 

@@ -83,7 +83,7 @@ struct Sums {
 
 Sums sums_of(const codec::ProjectView& project) {
     Sums sums;
-    for (const codec::ProjectUse& use : project.use) {
+    for (const codec::UseInPool& use : project.use) {
         sums.quota += use.quota;
         sums.fair_share += use.fair_share;
         sums.used += use.used;
@@ -318,40 +318,41 @@ std::string orders_note(std::span<const codec::ProjectView> projects) {
     return text;
 }
 
-std::string status_page(const ServerStatus& status, base::TimePoint now, const Style& style) {
+std::string status_page(const codec::ServerView& server, base::TimePoint now, const Style& style) {
     const auto row = [&](std::string_view label, const std::string& text) {
         std::string padded(label);
         padded.resize(10, ' ');
         return "  " + style.paint(Tone::Faint, padded) + printable(text) + "\n";
     };
     const std::string separator = " " + std::string(style.glyphs().dot) + " ";
-    std::string text = style.paint(Tone::Strong, "Berth " + status.version) + "  up " +
-                       age(now - status.started) + ", process " + std::to_string(status.pid) + "\n";
-    text +=
-        row("gpus", base::format(status.total) + separator + base::format(status.used) + " used" +
-                        separator + base::format(status.idle) + " idle" +
-                        (status.ready < status.total
-                             ? separator + base::format(status.total - status.ready) + " not ready"
-                             : std::string()));
+    std::string text = style.paint(Tone::Strong, "Berth " + server.version) + "  up " +
+                       age(now - server.started) + ", process " + std::to_string(server.pid) + "\n";
+    text += row(
+        "gpus",
+        base::format(server.gpus.total) + separator + base::format(server.gpus.used) + " used" +
+            separator + base::format(server.gpus.idle) + " idle" +
+            (server.gpus.ready < server.gpus.total
+                 ? separator + base::format(server.gpus.total - server.gpus.ready) + " not ready"
+                 : std::string()));
     std::string jobs;
-    for (const auto& [state, count] : status.jobs) {
+    for (const auto& [state, count] : server.jobs) {
         if (count == 0) continue;
         jobs += (jobs.empty() ? "" : separator) + std::to_string(count) + " " + state;
     }
     text += row("jobs", jobs.empty() ? "none" : jobs);
-    for (const ServerStatus::Shares& shares : status.shares) {
-        const std::string where = status.shares.size() > 1 ? "of " + shares.node + " " : "";
+    for (const codec::SharesKept& shares : server.shares) {
+        const std::string where = server.shares.size() > 1 ? "of " + shares.node + " " : "";
         text += row("shares",
                     where + (shares.lack.empty() ? "kept by " + shares.kept_by
                                                  : "of GPUs cannot be kept: " + shares.lack +
                                                        "; jobs that ask for one are refused"));
     }
-    if (!status.checkpoint_lack.empty())
-        text += row("pauses", "by signal, no processes are kept: " + status.checkpoint_lack);
-    text += row("profile", status.profile);
-    text += row("store", status.data_dir + ", " + std::to_string(status.sequence) + " events");
-    if (!status.storage_full.empty()) text += row("full", status.storage_full);
-    if (status.port > 0) text += row("address", "http://127.0.0.1:" + std::to_string(status.port));
+    if (!server.checkpoint_lack.empty())
+        text += row("pauses", "by signal, no processes are kept: " + server.checkpoint_lack);
+    text += row("profile", server.profile);
+    text += row("store", server.data_dir + ", " + std::to_string(server.sequence) + " events");
+    if (server.storage.text) text += row("full", *server.storage.text);
+    if (server.port > 0) text += row("address", "http://127.0.0.1:" + std::to_string(server.port));
     return text;
 }
 

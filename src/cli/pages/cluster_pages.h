@@ -6,12 +6,12 @@
 #include <span>
 #include <string>
 
-#include "cli/client/server_status.h"
 #include "cli/pages/job_table.h"
 #include "cli/pages/job_text.h"
 #include "cli/terminal/style.h"
 #include "cli/terminal/table.h"
 #include "codec/api/json_api.h"
+#include "codec/api/server_view.h"
 
 namespace berth::cli {
 
@@ -24,7 +24,7 @@ Table project_table(std::span<const codec::ProjectView> projects, Detail detail 
 // The projects with their own order of jobs, in a line; empty when there are none.
 std::string orders_note(std::span<const codec::ProjectView> projects);
 
-std::string status_page(const ServerStatus& status, base::TimePoint now, const Style& style);
+std::string status_page(const codec::ServerView& server, base::TimePoint now, const Style& style);
 
 struct TopInput {
     std::span<const codec::NodeView> nodes;

@@ -104,9 +104,9 @@ struct Fields<Foresight> {
 };
 
 template <>
-struct Fields<ProjectUse> {
+struct Fields<UseInPool> {
     static void visit(auto&& field) {
-        using U = ProjectUse;
+        using U = UseInPool;
         field("pool", &U::pool);
         field("quota", &U::quota);
         field("limit", &U::limit);

@@ -42,16 +42,10 @@ base::Result<JobView> parse_job(std::string_view text, NameTable& names) {
     return parse_document<JobView>(text, lenient("Job", &names));
 }
 std::string foresight_json(const Foresight& foresight, const NameSource& names) {
-    std::string text;
-    JsonWriter json(text);
-    write_value(ApiStyle(&names), json, foresight);
-    return text;
+    return plain_json(foresight, &names);
 }
 std::string order_account_json(const model::OrderAccount& account, const NameSource& names) {
-    std::string text;
-    JsonWriter json(text);
-    write_value(ApiStyle(&names), json, account);
-    return text;
+    return plain_json(account, &names);
 }
 std::string job_list_json(const Page<JobView>& jobs, const NameSource& names) {
     return document("JobList", jobs, &names);

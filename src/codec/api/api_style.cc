@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/api/api_style.h"
 
-#include <array>
-#include <bit>
 #include <charconv>
 
 namespace berth::codec {
@@ -18,39 +16,7 @@ std::string format_millionths(std::int64_t amount) {
     return decimals.empty() ? whole : whole + "." + decimals;
 }
 
-std::vector<int> indices_of(std::uint64_t mask) {
-    std::vector<int> indices;
-    for (; mask != 0; mask &= mask - 1) indices.push_back(std::countr_zero(mask));
-    return indices;
-}
-
-// A placement with the GPUs as a list of indices.
-struct Placement {
-    int task = 0;
-    model::NodeId node;
-    std::vector<int> gpus;
-    model::MilliGpu share;
-    model::MilliCpu cpu;
-    model::Bytes memory;
-    model::Bytes gpu_memory;
-    model::MilliGpu memory_share;
-};
-
 }  // namespace
-
-template <>
-struct Fields<Placement> {
-    static void visit(auto&& field) {
-        field("task", &Placement::task);
-        field("node", &Placement::node);
-        field("gpus", &Placement::gpus);
-        field("share", &Placement::share);
-        field("cpu", &Placement::cpu);
-        field("memory", &Placement::memory);
-        field("gpu_memory", &Placement::gpu_memory);
-        field("memory_share", &Placement::memory_share);
-    }
-};
 
 void ApiStyle::read_decimal(JsonReader& json, int places, std::int64_t& amount) const {
     std::string_view text = json.read_number_text();
@@ -134,77 +100,35 @@ void ApiStyle::read(JsonReader& json, model::Reason& reason) const {
     reason = found.value_or(model::Reason::NotYetEvaluated);
 }
 
+void ApiStyle::write(JsonWriter& json, Thousandths number) const {
+    json.raw(base::format_thousandths(number.value));
+}
+void ApiStyle::read(JsonReader& json, Thousandths& number) const {
+    read_decimal(json, 3, number.value);
+}
+void ApiStyle::write(JsonWriter& json, Millionths number) const {
+    json.raw(format_millionths(number.value));
+}
+void ApiStyle::read(JsonReader& json, Millionths& number) const {
+    read_decimal(json, 6, number.value);
+}
+
 void ApiStyle::write(JsonWriter& json, const model::TaskPlacement& task) const {
-    write_value(*this, json,
-                Placement{task.task, task.node, indices_of(task.gpu_mask), task.share, task.cpu,
-                          task.memory, task.gpu_memory, task.memory_share});
+    write_value(*this, json, shape_of(task));
 }
 void ApiStyle::read(JsonReader& json, model::TaskPlacement& task) const {
-    Placement placement;
-    read_value(*this, json, placement);
-    task = {placement.task,       placement.node,        0,
-            placement.share,      placement.cpu,         placement.memory,
-            placement.gpu_memory, placement.memory_share};
-    for (const int index : placement.gpus) {
-        if (index < 0 || index >= model::kGpusPerNodeMax) {
-            return json.fail("wanted indices of GPUs from 0 to 63, found " + std::to_string(index));
-        }
-        task.gpu_mask |= std::uint64_t{1} << index;
-    }
+    TaskPlace shape;
+    read_value(*this, json, shape);
+    if (!restore(shape, task)) json.fail("wanted indices of GPUs from 0 to 63");
 }
 
 void ApiStyle::write(JsonWriter& json, const model::Entitlement& rights) const {
-    json.begin_object();
-    json.key("quota");
-    write_value(*this, json, rights.quota);
-    json.key("limit");
-    write(json, rights.limit);
-    json.key("cpu_quota");
-    write_value(*this, json, rights.cpu_quota);
-    json.key("memory_quota");
-    write_value(*this, json, rights.memory_quota);
-    json.key("cpu_limit");
-    write_value(*this, json, rights.cpu_limit);
-    json.key("memory_limit");
-    write_value(*this, json, rights.memory_limit);
-    json.key("weight").raw(base::format_thousandths(rights.weight));
-    json.key("priority").number(rights.priority);
-    json.key("kind").string(word(rights.kind));
-    json.key("usage").raw(format_millionths(rights.usage_ppm));
-    json.end_object();
+    write_value(*this, json, shape_of(rights));
 }
 void ApiStyle::read(JsonReader& json, model::Entitlement& rights) const {
-    static constexpr std::array<std::string_view, 10> kKnown{
-        "quota",        "limit",  "cpu_quota", "memory_quota", "cpu_limit",
-        "memory_limit", "weight", "priority",  "kind",         "usage"};
-    std::string_view key;
-    for (json.begin_object(); json.next_key(key);) {
-        if (key == "quota") {
-            read_value(*this, json, rights.quota);
-        } else if (key == "limit") {
-            read(json, rights.limit);
-        } else if (key == "cpu_quota") {
-            read_value(*this, json, rights.cpu_quota);
-        } else if (key == "memory_quota") {
-            read_value(*this, json, rights.memory_quota);
-        } else if (key == "cpu_limit") {
-            read_value(*this, json, rights.cpu_limit);
-        } else if (key == "memory_limit") {
-            read_value(*this, json, rights.memory_limit);
-        } else if (key == "weight") {
-            read_decimal(json, 3, rights.weight);
-        } else if (key == "priority") {
-            read_number(json, rights.priority);
-        } else if (key == "kind") {
-            read_word(json, rights.kind);
-        } else if (key == "usage") {
-            read_decimal(json, 6, rights.usage_ppm);
-        } else if (reading_ == Reading::Strict) {
-            refuse_unknown(json, key, kKnown);
-        } else {
-            json.skip();
-        }
-    }
+    ProjectRights shape = shape_of(rights);
+    read_value(*this, json, shape);
+    restore(shape, rights);
 }
 
 void ApiStyle::refuse_unknown(JsonReader& json, std::string_view key,

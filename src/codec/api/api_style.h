@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codec/api/api_shapes.h"
 #include "codec/api/json_api.h"
 #include "codec/fields/described_json.h"
 #include "codec/fields/model_fields.h"
@@ -47,6 +48,10 @@ class ApiStyle {
     void read(JsonReader& json, model::NodeId& node) const;
     void write(JsonWriter& json, model::Reason reason) const { json.string(name(reason)); }
     void read(JsonReader& json, model::Reason& reason) const;
+    void write(JsonWriter& json, Thousandths number) const;
+    void read(JsonReader& json, Thousandths& number) const;
+    void write(JsonWriter& json, Millionths number) const;
+    void read(JsonReader& json, Millionths& number) const;
     void write(JsonWriter& json, const model::TaskPlacement& task) const;
     void read(JsonReader& json, model::TaskPlacement& task) const;
     void write(JsonWriter& json, const model::Entitlement& rights) const;
@@ -96,6 +101,15 @@ std::string document(std::string_view kind, const T& value, const NameSource* na
     style.begin_document(json, kind);
     write_members(style, json, value);
     style.end_document(json);
+    return text;
+}
+
+// One without an envelope, which may stand inside another document.
+template <typename T>
+std::string plain_json(const T& value, const NameSource* names) {
+    std::string text;
+    JsonWriter json(text);
+    write_value(ApiStyle(names), json, value);
     return text;
 }
 

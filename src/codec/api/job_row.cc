@@ -7,26 +7,6 @@
 
 namespace berth::codec {
 
-template <>
-struct Fields<JobRow> {
-    static void visit(auto&& field) {
-        field("id", &JobRow::id);
-        field("name", &JobRow::name);
-        field("project", &JobRow::project);
-        field("user", &JobRow::user);
-        field("gpus", &JobRow::gpus);
-        field("state", &JobRow::state);
-        field("held", &JobRow::held);
-        field("parked", &JobRow::parked);
-        field("since", &JobRow::since);
-        field("position", &JobRow::position);
-        field("reason", &JobRow::reason);
-        field("why", &JobRow::why);
-        field("blockers", &JobRow::blockers);
-        field("nodes", &JobRow::nodes);
-    }
-};
-
 namespace {
 
 model::TimePoint since_of(const model::JobRecord& record) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codec/api/json_api.h"
+#include "codec/fields/described.h"
 
 namespace berth::codec {
 
@@ -27,6 +28,26 @@ struct JobRow {
     std::string why;      // the same as a sentence, or how it ended; may be empty
     std::vector<model::JobId> blockers;
     std::vector<model::NodeId> nodes;  // at most kRowNodes of those it runs on
+};
+
+template <>
+struct Fields<JobRow> {
+    static void visit(auto&& field) {
+        field("id", &JobRow::id);
+        field("name", &JobRow::name);
+        field("project", &JobRow::project);
+        field("user", &JobRow::user);
+        field("gpus", &JobRow::gpus);
+        field("state", &JobRow::state);
+        field("held", &JobRow::held);
+        field("parked", &JobRow::parked);
+        field("since", &JobRow::since);
+        field("position", &JobRow::position);
+        field("reason", &JobRow::reason);
+        field("why", &JobRow::why);
+        field("blockers", &JobRow::blockers);
+        field("nodes", &JobRow::nodes);
+    }
 };
 
 inline constexpr std::size_t kRowNodes = 3;

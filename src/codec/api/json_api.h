@@ -77,7 +77,7 @@ struct WhatIfRequest {
 };
 
 // What a project has in one pool.
-struct ProjectUse {
+struct UseInPool {
     std::string pool;
     model::MilliGpu quota{0};  // resolved: never "sum of the children's"
     model::MilliGpu limit{0};
@@ -89,7 +89,7 @@ struct ProjectUse {
     model::Bytes memory_used{0};
 };
 struct ProjectView : model::Project {
-    std::vector<ProjectUse> use;
+    std::vector<UseInPool> use;
     std::optional<model::Accuracy> predicted = {};  // GPU time over what was used, of ended jobs
 };
 

@@ -5,27 +5,6 @@
 
 namespace berth::codec {
 
-template <>
-struct Fields<SettingView> {
-    static void visit(auto&& field) {
-        using S = SettingView;
-        field("name", &S::name);
-        field("value", &S::value);
-        field("started_with", &S::started_with);
-        field("is_set", &S::is_set);
-        field("takes", &S::takes);
-        field("meaning", &S::meaning);
-    }
-};
-
-template <>
-struct Fields<PolicyView> {
-    static void visit(auto&& field) {
-        field("profile", &PolicyView::profile);
-        field("settings", &PolicyView::settings);
-    }
-};
-
 PolicyView view_policy(std::string profile, const PolicyInForce& policy) {
     PolicyView view{std::move(profile), {}};
     for (const model::PolicySetting& setting : model::policy_settings()) {

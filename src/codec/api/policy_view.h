@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "codec/fields/described.h"
 #include "model/policy/policy_settings.h"
 
 namespace berth::codec {
@@ -26,6 +27,27 @@ struct SettingView {
 struct PolicyView {
     std::string profile;  // that the server was started with
     std::vector<SettingView> settings;
+};
+
+template <>
+struct Fields<SettingView> {
+    static void visit(auto&& field) {
+        using S = SettingView;
+        field("name", &S::name);
+        field("value", &S::value);
+        field("started_with", &S::started_with);
+        field("is_set", &S::is_set);
+        field("takes", &S::takes);
+        field("meaning", &S::meaning);
+    }
+};
+
+template <>
+struct Fields<PolicyView> {
+    static void visit(auto&& field) {
+        field("profile", &PolicyView::profile);
+        field("settings", &PolicyView::settings);
+    }
 };
 
 // Of a server that was started with the one policy and decides by the other, which people have set

@@ -114,7 +114,7 @@ TEST_CASE("no member of a described type is forgotten") {
               model::PauseManner, model::LaunchSpec, model::Snapshot>();
     check_all<model::Verdict, model::Suggestion, model::Start, model::Pause, model::Move,
               model::Reservation, model::BackfillReservation, model::Plan, model::Submission,
-              codec::PlanView, codec::ProjectUse, codec::GpuView, codec::Foresight,
+              codec::PlanView, codec::UseInPool, codec::GpuView, codec::Foresight,
               model::StartEstimate, model::ShareRow, model::ShareOffer, model::ShareLevel,
               model::ShareAccount, model::Hypothesis, model::JobFate, model::FateChange,
               model::WhatIf, codec::WhatIfRequest, model::OrderEvidence, model::StageChange,

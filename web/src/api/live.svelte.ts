@@ -19,7 +19,7 @@ class Questions {
     'api/v1/jobs?view=row&order=importance&limit=200&finished=0&state=queued,paused&foresee=true',
     authorization,
   );
-  me = new Reader<{ user: string; ends?: string }>('api/v1/me', authorization);
+  me = new Reader<{ user: string; ends: string | null }>('api/v1/me', authorization);
 }
 
 export class Live {
@@ -172,7 +172,7 @@ export class Live {
     const me = await ask.me.read();
     if (!me.ok || ask !== this.#ask) return;
     this.user = me.value.user;
-    this.hasSession = me.value.ends !== undefined;
+    this.hasSession = Boolean(me.value.ends);
   }
 
   // The stream has ended: it is tried again, later each time.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is what is asked what may be asked there? A misspelt wish is refused, and not passed over.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/contract/route_table.h"
+
+namespace berth::api {
+
+// Errors: Invalid, naming the parameter. `words`: what the path has in place of its open ones.
+base::Status check_asked(const Route& route, const Request& request,
+                         const std::vector<std::string>& words);
+
+// Errors: Invalid, naming it.
+base::Result<std::int64_t> parse_number(std::string_view name, std::string_view text);
+
+}  // namespace berth::api
