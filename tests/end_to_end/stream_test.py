@@ -27,6 +27,7 @@ class Viewer:
         while self.file.readline().strip():
             pass
         self.rows = {}
+        self.explanations = {}
         self.last = ""
 
     def close(self):
@@ -55,7 +56,9 @@ class Viewer:
                 break
         news = json.loads(said["data"])
         if topic == "jobs":
-            self.rows = {} if news["whole"] else self.rows
+            if news["whole"]:
+                self.rows, self.explanations = {}, {}
+            self.explanations.update(news["explanations"])
             self.rows.update((row["id"], row) for row in news["rows"])
             for job in news["gone"]:
                 del self.rows[job]
@@ -85,10 +88,12 @@ class Streams(ServerCase):
         self.assertEqual(viewer.see("overview")["own_jobs"]["running"], 0)
         runs = self.shell("sleep 1000", gpus=2)
         waits = self.shell("sleep 1000", gpus=2)
-        viewer.until(lambda _: self.state_in(viewer, runs) == "running" and waits in viewer.rows)
+        viewer.until(lambda _: self.state_in(viewer, runs) == "running" and
+                     viewer.rows.get(waits, {}).get("place"))
         row = viewer.rows[waits]
-        self.assertEqual((row["state"], row["position"], row["blockers"]), ("queued", 1, [runs]))
-        self.assertTrue(row["reason"] and row["why"], row)
+        why = viewer.explanations[str(row["explanation"])]
+        self.assertEqual((row["state"], why["blockers"]), ("queued", [runs]))
+        self.assertTrue(row["queue"] and why["reason"] and why["why"], (row, why))
         viewer.until(lambda news: news["own_jobs"]["waiting"] == 1, "overview")
         self.server.berth("cancel", str(runs))
         viewer.until(lambda _: self.state_in(viewer, runs) == "cancelled" and

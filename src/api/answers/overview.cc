@@ -3,7 +3,7 @@
 // How do things stand for who asks, or for ?user=NAME.
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
-#include "api/contract/overview_fields.h"
+#include "api/live/overview_fields.h"
 #include "codec/api/api_style.h"
 
 namespace berth::api {

@@ -8,16 +8,6 @@
 
 namespace berth::api {
 
-// Answers now, or parks the request and answers later.
-void answer(Site& site, Request request, Respond respond);
-
-// Clients that wait, or are shown what changes: to be called at events that became durable, every
-// kTick while there are any, and at the end.
-void on_events(Site& site, std::span<const model::Event> events);
-void on_tick(Site& site);
-bool has_listeners(const Site& site);
-void end_listening(Site& site);
-
 // jobs.cc
 void post_job(Site& site, Call call);
 void pause_job(Site& site, Call call);

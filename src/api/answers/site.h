@@ -81,4 +81,14 @@ struct Call {
     base::Result<model::JobId> job() const;
 };
 
+// Errors: Invalid, naming it.
+base::Result<std::int64_t> parse_number(std::string_view name, std::string_view text);
+
+// Clients that wait, or are shown what changes: to be called at events that became durable, every
+// kTick while there are any, and at the end.
+void on_events(Site& site, std::span<const model::Event> events);
+void on_tick(Site& site);
+bool has_listeners(const Site& site);
+void end_listening(Site& site);
+
 }  // namespace berth::api

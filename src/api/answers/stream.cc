@@ -117,10 +117,22 @@ class EventFeed final : public Feed {
     std::int64_t after_;  // the last event that was shown
 };
 
-std::string row_text(Site& site, const model::JobRecord& record) {
-    std::string text;
-    codec::append_job_row(text, row_of(verdict_view(site, record)), names(site));
-    return text;
+// Its position is one among those of its project that wait in the first of its pools.
+std::int64_t queue_of(const cluster::Cluster& cluster, model::JobId id) {
+    const cluster::Job& job = cluster.job(id);
+    const base::PoolId pool = cluster.pools_of(job).front();
+    return (static_cast<std::int64_t>(pool.index()) << 32) +
+           static_cast<std::int64_t>(job.project.index());
+}
+
+JobLook look_at(Site& site, const model::JobRecord& record) {
+    codec::JobRow row = row_of(verdict_view(site, record));
+    JobLook look{.line = {}, .position = row.position};
+    if (row.position > 0) look.queue = queue_of(site.controller.state().cluster, record.id);
+    codec::JobRowParts parts = codec::job_row_parts(std::move(row), names(site));
+    look.line = std::move(parts.line);
+    look.explanation = std::move(parts.explanation);
+    return look;
 }
 
 // Those that had ended before anyone looked.
@@ -130,7 +142,7 @@ void put_ended_jobs(Site& site) {
     const auto ended = site.store.finished_jobs(newest);
     if (!ended) return;
     for (const model::JobRecord& record : *ended | std::views::reverse) {
-        site.live.rows().put_ended(record.id, row_text(site, record));
+        site.live.rows().put_ended(record.id, look_at(site, record).line);
     }
 }
 
@@ -205,10 +217,10 @@ void get_stream(Site& site, Call call) {
 void show_news(Site& site) {
     site.live.beat(
         {site.controller.state(), site.clock.now(),
-         [&](const model::JobRecord& record) { return row_text(site, record); },
+         [&](const model::JobRecord& record) { return look_at(site, record); },
          [&](model::JobId job) {
              const auto ended = site.store.finished_job(job);
-             if (ended) site.live.rows().put_ended(job, row_text(site, *ended));
+             if (ended) site.live.rows().put_ended(job, look_at(site, *ended).line);
          },
          [&](const std::string& session) { return site.sessions.find(session) != nullptr; }});
 }

@@ -2,7 +2,6 @@
 #include "api/contract/asked.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "codec/words/timestamp.h"
 #include "codec/words/words.h"
@@ -70,14 +69,6 @@ base::Status check_query(const Route& route, const Request& request) {
 }
 
 }  // namespace
-
-base::Result<std::int64_t> parse_number(std::string_view name, std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
-    return base::invalid(std::string(name) + ": wanted a whole number, found \"" +
-                         std::string(text) + "\"");
-}
 
 base::Status check_asked(const Route& route, const Request& request,
                          const std::vector<std::string>& words) {

@@ -14,7 +14,4 @@ namespace berth::api {
 base::Status check_asked(const Route& route, const Request& request,
                          const std::vector<std::string>& words);
 
-// Errors: Invalid, naming it.
-base::Result<std::int64_t> parse_number(std::string_view name, std::string_view text);
-
 }  // namespace berth::api

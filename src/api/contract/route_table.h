@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which addresses are there, what may be asked at each, and what is answered? One row each: what
-// comes in is compared with it (routes.cc), and it is what `GET openapi.json` says (openapi.h).
+// comes in is compared with it (asked.h), and it is what `GET openapi.json` says (openapi.h).
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/contract/schemas.h"
 
-#include "api/contract/overview_fields.h"
+#include "api/live/overview_fields.h"
 #include "codec/api/api_fields.h"
 #include "codec/api/api_style.h"
 #include "codec/api/foresight_fields.h"

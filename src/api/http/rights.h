@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may a user do who asks? Each address names the right it needs (answers/routes.cc).
+// What may a user do who asks? Each address names the right it needs (contract/route_table.cc).
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace berth::api {
 namespace {
@@ -22,15 +23,25 @@ void JobRows::begin_anew() {
     forgotten_ = last;
 }
 
-void JobRows::put(model::JobId job, std::string text) {
+void JobRows::put(model::JobId job, JobLook look, bool is_in_round) {
     Row& row = rows_[job];
-    if (row.text == text) return;
-    row = {std::move(text), next()};
+    const auto explanation =
+        explanations_.settle(row.explanation, look.explanation, is_in_round, next());
+    if (explanations_.has_changed(next())) has_changed_ = true;
+    row.position = look.position;
+    const bool is_same = row.line == look.line && row.explanation == explanation &&
+                         row.queue == look.queue && row.changed != 0;
+    if (is_same) return;
+    if (row.queue != look.queue) row.place = 0;
+    row = {std::move(look.line), explanation, look.queue, look.position, row.place, next()};
     has_changed_ = true;
 }
 
 void JobRows::remove(model::JobId job) {
-    if (rows_.erase(job) == 0) return;
+    const auto found = rows_.find(job);
+    if (found == rows_.end()) return;
+    explanations_.settle(found->second.explanation, {}, false, next());
+    rows_.erase(found);
     gone_.emplace_back(next(), job);
     has_changed_ = true;
     if (gone_.size() <= kGoneMax) return;
@@ -39,17 +50,17 @@ void JobRows::remove(model::JobId job) {
 }
 
 void JobRows::put_ended(model::JobId job, std::string row) {
-    put(job, std::move(row));
+    put(job, {std::move(row)}, false);
     if (std::ranges::find(ended_, job) == ended_.end()) ended_.push_back(job);
     if (ended_.size() <= kEndedRowsMax) return;
     remove(ended_.front());
     ended_.pop_front();
 }
 
-bool JobRows::look_at(const model::JobRecord& record, const Write& write) {
+bool JobRows::look_at(const model::JobRecord& record, const Write& write, bool is_in_round) {
     const bool has_room = rows_.size() < kRowsMax + ended_.size();
     if (!has_room && record.tasks.empty() && !rows_.contains(record.id)) return false;
-    put(record.id, write(record));
+    put(record.id, write(record), is_in_round);
     return true;
 }
 
@@ -62,7 +73,7 @@ void JobRows::look(const lifecycle::State& state, model::TimePoint now, const Wr
         if (found == state.jobs.end()) {
             ended(job);
         } else {
-            look_at((*found).second, write);
+            look_at((*found).second, write, false);
         }
     }
     go_round(state, now, write);
@@ -86,18 +97,41 @@ void JobRows::go_round(const lifecycle::State& state, model::TimePoint now, cons
         round_sequence_ = state.sequence;
         round_began_ = now;
         left_out_now_ = 0;
+        explanations_.begin_round();
     }
     auto at = at_.is_valid() ? state.jobs.upper_bound(at_) : state.jobs.begin();
     for (std::size_t i = 0; i < kRowsPerLook && at != state.jobs.end(); ++i, ++at) {
         at_ = (*at).first;
-        if (!look_at((*at).second, write)) ++left_out_now_;
+        if (!look_at((*at).second, write, true)) ++left_out_now_;
     }
     if (at != state.jobs.end()) return;
     at_ = {};
     is_round_over_ = true;
+    settle_queues();
     has_changed_ = has_changed_ || !is_complete_ || left_out_ != left_out_now_;
     is_complete_ = true;
     left_out_ = left_out_now_;
+}
+
+void JobRows::settle_queues() {
+    std::map<std::int64_t, std::vector<Row*>> queues;
+    for (auto& [job, row] : rows_)
+        if (row.queue != 0) queues[row.queue].push_back(&row);
+    for (auto& [queue, rows] : queues) {
+        std::ranges::stable_sort(rows, {}, &Row::position);
+        std::vector<Place> before;
+        std::vector<Place*> places;
+        for (Row* row : rows) {
+            before.push_back(row->place);
+            places.push_back(&row->place);
+        }
+        settle_places(places);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (rows[i]->place == before[i]) continue;
+            rows[i]->changed = next();
+            has_changed_ = true;
+        }
+    }
 }
 
 JobRows::Revision JobRows::revision_at(std::int64_t sequence) const {
@@ -116,7 +150,12 @@ std::string JobRows::since(Revision revision) const {
         if (!is_whole && row.changed <= revision) continue;
         if (!is_first) text += ',';
         is_first = false;
-        text += row.text;
+        text += row.line;
+        if (row.explanation == 0 && row.queue == 0) continue;
+        text.back() = ',';
+        text += "\"explanation\":" + std::to_string(row.explanation) +
+                ",\"queue\":" + std::to_string(row.queue) +
+                ",\"place\":" + std::to_string(row.place) + "}";
     }
     text += R"(],"gone":[)";
     is_first = true;
@@ -126,7 +165,8 @@ std::string JobRows::since(Revision revision) const {
         is_first = false;
         text += std::to_string(job.value);
     }
-    return text + R"(],"more":)" + std::to_string(left_out_) + "}";
+    return text + R"(],"more":)" + std::to_string(left_out_) + R"(,"explanations":)" +
+           explanations_.since(is_whole ? 0 : revision) + "}";
 }
 
 }  // namespace berth::api

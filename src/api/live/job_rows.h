@@ -2,6 +2,8 @@
 //
 // How do all jobs look, and which look other than before? What happens to a job is seen at once;
 // what it is said to wait for changes with other jobs too, so each is looked at again in rounds.
+// Why they wait is said apart from them, once for all that wait alike, and in which order by places
+// that stay: what changes for ten thousand jobs at once is a few bytes.
 //
 // A viewer is a number: the revision that it has seen. Cost: a look O(kRowsPerLook); `since`
 // O(rows).
@@ -14,6 +16,8 @@
 #include <set>
 #include <string>
 
+#include "api/live/explanations.h"
+#include "api/live/places.h"
 #include "lifecycle/apply.h"
 
 namespace berth::api {
@@ -23,10 +27,18 @@ inline constexpr std::size_t kRowsMax = 10'000;  // of jobs that wait; those tha
 inline constexpr std::size_t kEndedRowsMax = 100;
 inline constexpr std::size_t kGoneMax = 10'000;  // that are remembered
 
+// A job as it was looked at; texts are JSON.
+struct JobLook {
+    std::string line;  // what it is by itself
+    std::string explanation = {};  // empty = it waits for nothing
+    std::int64_t queue = 0;  // in which it has a position; 0 = in none
+    int position = 0;
+};
+
 class JobRows {
   public:
     using Revision = std::int64_t;
-    using Write = std::function<std::string(const model::JobRecord&)>;
+    using Write = std::function<JobLook(const model::JobRecord&)>;
 
     // Forgets all rows; revisions go on, so that none is taken for one before.
     void begin_anew();
@@ -48,24 +60,31 @@ class JobRows {
     // more.
     Revision revision_at(std::int64_t sequence) const;
     // Rows and jobs without one that are new since then:
-    //   {"whole":false,"rows":[...],"gone":[7],"more":0}
-    // With `whole` there are no others; `more` jobs wait that have no row.
+    //   {"whole":false,"rows":[...],"gone":[7],"more":0,"explanations":{"3":{...}}}
+    // With `whole` there are no others; `more` jobs wait that have no row. A row that waits has the
+    // number of its explanation, its queue and, from the next round on, its place there.
     std::string since(Revision revision) const;
 
   private:
     struct Row {
-        std::string text;
+        std::string line;
+        Explanations::Number explanation = 0;
+        std::int64_t queue = 0;
+        int position = 0;
+        Place place = 0;
         Revision changed = 0;
     };
 
-    void put(model::JobId job, std::string text);
+    void put(model::JobId job, JobLook look, bool is_in_round);
     void remove(model::JobId job);
     // False when there is no room for it.
-    bool look_at(const model::JobRecord& record, const Write& write);
+    bool look_at(const model::JobRecord& record, const Write& write, bool is_in_round);
+    void settle_queues();
     void go_round(const lifecycle::State& state, model::TimePoint now, const Write& write);
     Revision next() const { return revision_ + 1; }
 
     std::map<model::JobId, Row> rows_;
+    Explanations explanations_;
     std::set<model::JobId> touched_;
     std::deque<model::JobId> ended_;  // that have a row, the newest last
     std::deque<std::pair<Revision, model::JobId>> gone_;

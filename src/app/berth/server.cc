@@ -17,7 +17,7 @@
 #include "adapters/process/jobs_folder.h"
 #include "adapters/sqlite/sqlite_store.h"
 #include "adapters/system_clock/system_clock.h"
-#include "api/answers/routes.h"
+#include "api/contract/dispatch.h"
 #include "api/http/http_server.h"
 #include "app/berth/dashboard.h"
 #include "app/berth/demo_jobs.h"

@@ -2,6 +2,7 @@
 #include "codec/api/job_row.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "codec/api/api_style.h"
 
@@ -42,6 +43,16 @@ JobRow row_of(const model::JobRecord& record) {
 void append_job_row(std::string& out, const JobRow& row, const NameSource& names) {
     JsonWriter json(out);
     write_value(ApiStyle(&names), json, row);
+}
+
+JobRowParts job_row_parts(JobRow row, const NameSource& names) {
+    JobRowParts parts;
+    if (row.reason) {
+        parts.explanation = plain_json(
+            Explanation{row.reason, std::exchange(row.why, {}), std::move(row.blockers)}, &names);
+    }
+    parts.line = plain_json<JobLine>(row, &names);
+    return parts;
 }
 
 }  // namespace berth::codec

@@ -4,6 +4,7 @@
 // it is silent. A page that is not looked at asks nothing, nor does one without a token.
 import { Reader, type Failed } from './read';
 import { authorization, end, forgetToken, signIn, token } from './session';
+import { Rows } from './rows';
 import { listen, type Message } from './stream';
 import type { Foreseen, Overview, Problem, Row, RowList, RowNews, StartEstimate } from './types';
 
@@ -38,7 +39,7 @@ export class Live {
   now = $state(Date.now()); // moves once a second
 
   #ask = new Questions();
-  #rows = new Map<number, Row>();
+  #rows = new Rows();
   #shown = ''; // the token of what is known
   #left = ''; // the token of a session that is to be ended
   #foreseenAt = 0;
@@ -205,10 +206,7 @@ export class Live {
     if (event === 'overview') this.overview = JSON.parse(data) as Overview;
     if (event !== 'jobs') return;
     const news = JSON.parse(data) as RowNews;
-    if (news.whole) this.#rows.clear();
-    for (const row of news.rows) this.#rows.set(row.id, row);
-    for (const job of news.gone) this.#rows.delete(job);
-    this.jobs = { items: [...this.#rows.values()], more: news.more };
+    this.jobs = { items: this.#rows.take(news), more: news.more };
     this.last = id;
   }
 }

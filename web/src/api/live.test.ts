@@ -145,7 +145,7 @@ test('another tab that signs out takes what is shown with it', async () => {
   expect(live.isSignedOut).toBe(true);
 });
 
-const kFirst = 'event: jobs\nid: 7\ndata: {"whole":true,"rows":[{"id":1},{"id":2}],"gone":[],"more":3}\n\n';
+const kFirst = 'event: jobs\nid: 7\ndata: {"whole":true,"rows":[{"id":1},{"id":2}],"gone":[],"more":3,"explanations":{}}\n\n';
 
 function idsOf(live: Live): number[] | undefined {
   return live.jobs?.items.map(({ id }) => id);
@@ -157,10 +157,10 @@ test('jobs are those of the first message, then what is new', async () => {
   await vi.advanceTimersByTimeAsync(10);
   expect([idsOf(live), live.jobs?.more, live.last]).toEqual([[1, 2], 3, '7']);
   expect(live.overview).toEqual({ sentences: [] });
-  say('bs\nid: 9\ndata: {"whole":false,"rows":[{"id":5}],"gone":[1],"more":0}\n\n');
+  say('bs\nid: 9\ndata: {"whole":false,"rows":[{"id":5}],"gone":[1],"more":0,"explanations":{}}\n\n');
   await vi.advanceTimersByTimeAsync(10);
   expect([idsOf(live), live.last]).toEqual([[2, 5], '9']);
-  expect([live.row(5), live.row(1)]).toEqual([{ id: 5 }, undefined]);
+  expect([live.row(5)?.id, live.row(1)]).toEqual([5, undefined]);
 });
 
 test('a stream that ends is opened again where it was, and what was known stays', async () => {
@@ -173,7 +173,7 @@ test('a stream that ends is opened again where it was, and what was known stays'
   expect([live.isHeard, idsOf(live), live.retryAt > 0]).toEqual([false, [1, 2], true]);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(asked.filter(({ path }) => path.includes('/stream')).map(({ last }) => last)).toEqual(['7']);
-  say('event: jobs\nid: 8\ndata: {"whole":true,"rows":[],"gone":[],"more":0}\n\n');
+  say('event: jobs\nid: 8\ndata: {"whole":true,"rows":[],"gone":[],"more":0,"explanations":{}}\n\n');
   await vi.advanceTimersByTimeAsync(10);
   expect([live.isHeard, idsOf(live), live.retryAt]).toEqual([true, [], 0]);
 });

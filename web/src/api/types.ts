@@ -38,12 +38,23 @@ export interface Row {
   nodes: string[]; // the first of those it runs on
 }
 
+// Why jobs wait, said once for all that wait alike.
+export type Explanation = Pick<Row, 'reason' | 'why' | 'blockers'>;
+
+// A job in a stream: why it waits is a number, and its position follows from its place in a queue.
+export interface StreamRow extends Omit<Row, 'position' | 'reason' | 'blockers'> {
+  explanation?: number; // 0 = none
+  queue?: number; // 0 = in none
+  place?: number; // the order there is that of places; 0 = none yet
+}
+
 // What a stream says of all jobs: with `whole` there are no others.
 export interface RowNews {
   whole: boolean;
-  rows: Row[];
+  rows: StreamRow[];
   gone: number[];
   more: number; // jobs that have no line
+  explanations: Record<string, Explanation>;
 }
 
 export interface RowList {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/answers/routes.h"
+#include "api/contract/dispatch.h"
 
 #include <algorithm>
 #include <string_view>
@@ -107,46 +107,6 @@ void answer(Site& site, Request request, Respond respond) {
     if (!whole.starts_with("/api/")) return respond(site.pages.answer(request));
     if (!below.empty()) return respond(problem(404, "there is no address " + request.path));
     respond(problem(404, "the API is below " + std::string(kPrefix)));
-}
-
-void on_events(Site& site, std::span<const model::Event> events) {
-    site.waiting.on_events(events);
-    site.live.on_events(events);
-}
-
-void on_tick(Site& site) {
-    site.waiting.on_tick(site.clock.now());
-    if (!site.live.is_empty()) show_news(site);
-}
-
-bool has_listeners(const Site& site) { return !site.waiting.is_empty() || !site.live.is_empty(); }
-
-void end_listening(Site& site) {
-    site.waiting.answer_all();
-    site.live.end();
-}
-
-base::Result<base::Duration> Call::wait() const {
-    const std::string* text = request.find("wait");
-    if (text == nullptr) return base::Duration{0};
-    BERTH_TRY(seconds, parse_number("wait", *text));
-    return std::min(base::Duration{std::min<std::int64_t>(seconds, 3600) * 1000}, kWaitMax);
-}
-
-base::Result<std::int64_t> Call::number(std::string_view name, std::int64_t fallback) const {
-    const std::string* text = request.find(name);
-    if (text == nullptr) return fallback;
-    return parse_number(name, *text);
-}
-
-std::string Call::text(std::string_view name) const {
-    const std::string* text = request.find(name);
-    return text == nullptr ? std::string() : *text;
-}
-
-base::Result<model::JobId> Call::job() const {
-    BERTH_TRY(number, parse_number("job", words.front()));
-    return model::JobId{number};
 }
 
 }  // namespace berth::api
