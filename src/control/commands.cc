@@ -6,6 +6,7 @@
 #include "control/command_text.h"
 #include "control/controller.h"
 #include "control/pause_cost.h"
+#include "control/project_change.h"
 #include "model/job/task_groups.h"
 
 namespace berth::control {
@@ -36,8 +37,6 @@ base::Status check_supported(const model::JobSpec& spec, bool may_be_unlike) {
                          " to " + std::to_string(spec.tasks_max) +
                          " tasks; live is not supported yet");
 }
-
-std::int64_t order_of(const cluster::ProjectState& state) { return state.project.order; }
 
 // What the machine says of itself is a fact.
 Kind kind_of(const std::string& actor) { return actor == kMachine ? Kind::Fact : Kind::Command; }
@@ -93,17 +92,11 @@ void Controller::cancel(model::JobId job, std::string actor, std::optional<base:
         });
 }
 
-void Controller::set_project(model::Project project, std::string actor, Done done) {
+void Controller::change_project(std::string name, ProjectChange change, std::string actor,
+                                Done done) {
     ask(kind_of(actor), std::move(done),
-        [this, project = std::move(project), actor](Transaction& transaction) -> base::Status {
-            const auto& projects = state_.cluster.projects();
-            const auto known = state_.cluster.find_project(project.name);
-            model::Project next = project;
-            next.order = known.is_valid()
-                             ? projects[known.index()].project.order
-                             : std::ranges::max(projects, {}, order_of).project.order + 1;
-            if (known.is_valid() && projects[known.index()].project == next) return {};
-            return transaction.record(model::ProjectSet{std::move(next)}, actor);
+        [name = std::move(name), change = std::move(change), actor](Transaction& transaction) {
+            return take_project(transaction, name, change, actor);
         });
 }
 
@@ -162,9 +155,11 @@ void Controller::set_levels(model::Levels levels, Done done) {
         });
 }
 
-void Controller::set_policy(const model::PolicyChanges& changes, std::string actor, Done done) {
-    ask(kind_of(actor), std::move(done), [this, changes, actor](Transaction& transaction) {
-        return take_policy(transaction, changes, actor);
+void Controller::set_policy(const model::PolicyChanges& changes, std::string actor, Done done,
+                            std::function<base::Status()> condition) {
+    ask(kind_of(actor), std::move(done), [=, this](Transaction& transaction) {
+        const base::Status is_met = condition ? condition() : base::Status{};
+        return is_met ? take_policy(transaction, changes, actor) : is_met;
     });
 }
 

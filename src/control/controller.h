@@ -26,6 +26,7 @@
 
 #include "control/admission.h"
 #include "control/inbox.h"
+#include "control/project_change.h"
 #include "control/settings.h"
 #include "control/shortage.h"
 #include "control/submission.h"
@@ -53,7 +54,10 @@ class Controller final : public ports::LauncherListener {
     // How many tasks it wants from now on; a running one goes on.
     void set_size(model::JobSizeSet set, std::string actor, Done done);
     // What does not change anything is answered without an event.
-    void set_project(model::Project project, std::string actor, Done done);
+    void change_project(std::string name, ProjectChange change, std::string actor, Done done);
+    void set_project(const model::Project& project, std::string actor, Done done) {
+        change_project(project.name, as_given(project), std::move(actor), std::move(done));
+    }
     void remove_project(std::string project, std::string actor, Done done);
     void set_node(model::Node node, std::string actor, Done done);
     // What work that is no project's takes of a node.
@@ -62,8 +66,9 @@ class Controller final : public ports::LauncherListener {
     void set_pool(model::Pool pool, std::string actor, Done done);
     void remove_pool(std::string pool, std::string actor, Done done);
     void set_levels(model::Levels levels, Done done);
-    // All of them or none, from the next decision on.
-    void set_policy(const model::PolicyChanges& changes, std::string actor, Done done);
+    // All of them or none, from the next decision on; none where `condition` fails in the turn.
+    void set_policy(const model::PolicyChanges& changes, std::string actor, Done done,
+                    std::function<base::Status()> condition = {});
 
     // --- facts
     void on_running(ports::AttemptId attempt) override;

@@ -112,3 +112,42 @@ TEST_CASE("what a removed project has had counts as its department's") {
         CHECK(had("b") == before);
     }
 }
+
+TEST_CASE("of two changes that come together the second one starts from the first") {
+    World world;
+    REQUIRE(world.set_project("a", 1));
+    std::vector<std::string> answers;
+    const auto change = [&](auto set) {
+        world.controller->change_project(
+            "a",
+            [set](model::Project project, bool is_new) {
+                CHECK_FALSE(is_new);
+                set(project);
+                return base::Result<model::Project>(project);
+            },
+            "admin",
+            [&](const base::Status& status) {
+                answers.push_back(status ? "done" : status.error().message);
+            });
+    };
+    change([](model::Project& project) { project.rights.quota = base::gpus(3); });
+    change([](model::Project& project) { project.rights.weight = 2000; });
+    // Asked in the turn: it sees what the others have done to it.
+    world.controller->change_project(
+        "a",
+        [](const model::Project& project, bool) -> base::Result<model::Project> {
+            if (project.rights.weight == 1000) return project;
+            return base::fail(ErrorCode::Conflict, "not as it was");
+        },
+        "admin",
+        [&](const base::Status& status) {
+            answers.push_back(status ? "done" : status.error().message);
+        });
+    CHECK(answers.empty());
+    world.step();
+    CHECK(answers == std::vector<std::string>{"done", "done", "not as it was"});
+    const model::Entitlement& rights =
+        of(world).projects()[of(world).find_project("a").index()].project.rights;
+    CHECK(rights.quota == base::gpus(3));
+    CHECK(rights.weight == 2000);
+}
