@@ -73,21 +73,13 @@ std::string waiting(const Overview& overview) {
     return text + ".";
 }
 
-// A name that could be read as more than one is in quotes.
-std::string shown(const std::string& name) {
-    const bool is_plain = std::ranges::all_of(name, [](char letter) {
-        return letter != ' ' && letter != ',' && letter != ';' && letter != ':';
-    });
-    return is_plain ? name : '"' + name + '"';
-}
-
 std::string named(std::vector<ProjectUse> projects, MilliGpu ProjectUse::* amount) {
     std::erase_if(projects, [&](const ProjectUse& use) { return use.*amount == MilliGpu{0}; });
     std::ranges::stable_sort(projects, std::ranges::greater{}, amount);
     std::vector<std::string> parts;
     for (const ProjectUse& use : projects) {
         if (parts.size() == kNamedProjects) break;
-        parts.push_back(shown(use.name) + " " + base::format(use.*amount));
+        parts.push_back(name_shown(use.name) + " " + base::format(use.*amount));
     }
     if (projects.size() > parts.size()) {
         MilliGpu rest{0};
@@ -110,6 +102,13 @@ std::string quotas(const std::vector<ProjectUse>& projects) {
 }
 
 }  // namespace
+
+std::string name_shown(const std::string& name) {
+    const bool is_plain = std::ranges::all_of(name, [](char letter) {
+        return letter != ' ' && letter != ',' && letter != ';' && letter != ':';
+    });
+    return is_plain ? name : '"' + name + '"';
+}
 
 std::vector<Sentence> sentences(const Overview& overview, std::string_view user) {
     const JobCounts own = overview.jobs_of(user);

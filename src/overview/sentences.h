@@ -12,13 +12,17 @@
 
 namespace berth::overview {
 
-enum class About : std::uint8_t { OwnJobs, Waiting, NotReady, Quotas };
-inline constexpr std::string_view kAboutNames[] = {"own_jobs", "waiting", "not_ready", "quotas"};
+enum class About : std::uint8_t { OwnJobs, Waiting, NotReady, Quotas, Borrowers, Lenders, Owed };
+inline constexpr std::string_view kAboutNames[] = {"own_jobs",  "waiting", "not_ready", "quotas",
+                                                   "borrowers", "lenders", "owed"};
 
 struct Sentence {
     About about = About::OwnJobs;
     std::string text;
 };
+
+// A name that could be read as more than one is in quotes.
+std::string name_shown(const std::string& name);
 
 // As they are for that user.
 std::vector<Sentence> sentences(const Overview& overview, std::string_view user);
