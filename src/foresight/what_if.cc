@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "foresight/outcome.h"
+#include "foresight/what_if_sentence.h"
 #include "scheduling/decide.h"
 #include "scheduling/explain/explain.h"
 
@@ -30,7 +32,8 @@ class Supposer {
         switch (hypothesis.what) {
             case Supposition::Submit: return submit(hypothesis.spec);
             case Supposition::Quota:
-            case Supposition::Limit: return change_rights(hypothesis);
+            case Supposition::Limit:
+            case Supposition::Weight: return change_rights(hypothesis);
             case Supposition::Node: return add_nodes(hypothesis);
             case Supposition::Drain: return set_health(hypothesis.name, model::NodeHealth::Drained);
             case Supposition::Down: return lose(hypothesis.name);
@@ -58,9 +61,24 @@ class Supposer {
                               "project \"" + hypothesis.name + "\" does not exist");
         }
         model::Project project = state_.cluster.projects()[id.index()].project;
-        if (hypothesis.what == Supposition::Quota) project.rights.quota = hypothesis.gpus;
-        if (hypothesis.what == Supposition::Limit) project.rights.limit = hypothesis.gpus;
+        BERTH_TRY(rights, rights_in(project, hypothesis.pool));
+        if (hypothesis.what == Supposition::Quota) {
+            const bool is_stated = hypothesis.gpus < model::kUnlimited;
+            rights->quota = is_stated ? std::optional(hypothesis.gpus) : std::nullopt;
+        }
+        if (hypothesis.what == Supposition::Limit) rights->limit = hypothesis.gpus;
+        if (hypothesis.what == Supposition::Weight) rights->weight = hypothesis.weight_thousandths;
         return happen(model::ProjectSet{project});
+    }
+
+    Result<model::Entitlement*> rights_in(model::Project& project, const std::string& pool) const {
+        if (pool.empty() || pool == model::kDefaultPool) return &project.rights;
+        if (!state_.cluster.find_pool(pool).is_valid()) {
+            return base::fail(base::ErrorCode::NotFound, "pool \"" + pool + "\" does not exist");
+        }
+        // A new entry is as in the default pool, but for what is guaranteed there.
+        return &project.pools.try_emplace(pool, model::without_guarantees(project.rights))
+                    .first->second;
     }
 
     Status add_nodes(const Hypothesis& hypothesis) {
@@ -140,6 +158,7 @@ class Fates {
     }
 
     const std::map<JobId, JobFate>& all() const { return fates_; }
+    const Plan& plan() const { return plan_; }
     JobFate of(JobId job) const {
         const auto found = fates_.find(job);
         return found == fates_.end() ? JobFate{} : found->second;
@@ -244,6 +263,12 @@ Result<Comparison> what_if(const State& state, std::span<const Hypothesis> hypot
     what_if.waiting_now = before.waiting();
     what_if.waiting_then = after.waiting();
     what_if.reasons_compared = compared;
+    // The state that is supposed stays as it is, for the names in it.
+    State outcome = comparison.then;
+    carry_out(present, before.plan(), policy, now);
+    carry_out(outcome, after.plan(), policy, now);
+    what_if.projects = share_changes(present, outcome, policy, now);
+    what_if.sentence = sentence_of(what_if);
     return comparison;
 }
 

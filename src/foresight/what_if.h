@@ -3,8 +3,9 @@
 // What would be decided if this happened? Supposes it on a copy of the state, decides there and on
 // the state as it stands, and says whose fate differs. Changes nothing.
 //
-// Cost: two copies of the state, two decisions, and explanations of at most kReasonsCompared
-// waiting jobs (fewer on a large cluster) whose fate differs, and as many whose fate does not.
+// Cost: three copies of the state, two decisions and their events, and explanations of at most
+// kReasonsCompared waiting jobs (fewer on a large cluster) whose fate differs, and as many whose
+// fate does not.
 #pragma once
 
 #include <span>

@@ -91,3 +91,108 @@ TEST_CASE("a job that moves for a supposed one is listed with where it goes, and
     CHECK(fate_then(what_if, supposed).fate == Fate::Promised);
     CHECK(what_if.jobs.size() == 2);  // the build stays
 }
+
+namespace {
+
+// One node of eight GPUs: nlp uses six of them with a quota of two, vision waits for four.
+class Borrowed {
+  public:
+    Borrowed() {
+        model::Node node;
+        node.name = "n0";
+        node.gpus = 8;
+        happen(model::NodeSet{node});
+        set_quota("vision", 0);
+        set_quota("nlp", 2);
+        run(JobId{1}, 2, 0b11);
+        run(JobId{2}, 4, 0b111100);
+        submit(JobId{3}, "vision", 4);
+    }
+
+    void set_quota(const std::string& name, int quota) {
+        model::Project project;
+        project.name = name;
+        project.rights.quota = base::gpus(quota);
+        happen(model::ProjectSet{project});
+    }
+    base::Result<foresight::Comparison> suppose(const model::Hypothesis& hypothesis) const {
+        return foresight::what_if(state, std::span(&hypothesis, 1), {}, state.time);
+    }
+
+    lifecycle::State state;
+
+  private:
+    void happen(model::EventBody body) {
+        REQUIRE(lifecycle::try_apply(
+            state, {state.sequence + 1, base::at_ms(1000), "test", std::move(body)}));
+    }
+    void submit(JobId job, const std::string& project, int gpus) {
+        model::JobSpec spec;
+        spec.name = project;
+        spec.project = project;
+        spec.request.gpus = gpus;
+        happen(model::JobSubmitted{job, spec, {}, {}});
+    }
+    void run(JobId job, int gpus, std::uint64_t mask) {
+        submit(job, "nlp", gpus);
+        happen(model::JobStarting{
+            job, 1, {}, {{0, state.cluster.find_node("n0"), mask, base::kWholeGpu, {}, {}}}});
+        happen(model::JobRunning{job});
+    }
+};
+
+const model::ShareChange& share_of(const model::WhatIf& what_if, const std::string& project) {
+    const auto found = std::ranges::find(what_if.projects, project, &model::ShareChange::project);
+    REQUIRE(found != what_if.projects.end());
+    return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a quota that is raised says who pauses, who starts and what projects have then") {
+    const Borrowed cluster;
+    const auto compared = cluster.suppose(
+        {.what = model::Supposition::Quota, .name = "vision", .gpus = base::gpus(4)});
+    REQUIRE(compared);
+    const model::WhatIf& what_if = compared->what_if;
+    CHECK(what_if.sentence ==
+          "1 job would pause, and 1 would start; no job would wait, now 1 does.");
+    CHECK(fate_then(what_if, JobId{2}).fate == Fate::Pauses);
+    CHECK(fate_then(what_if, JobId{3}).fate == Fate::Promised);
+    const model::ShareChange& vision = share_of(what_if, "vision");
+    CHECK(vision.now.quota == base::gpus(0));
+    CHECK(vision.then.quota == base::gpus(4));
+    CHECK(vision.now.used == base::gpus(0));
+    CHECK(vision.then.used == base::gpus(4));
+    CHECK(vision.now.waiting == base::gpus(4));
+    CHECK(vision.then.waiting == base::gpus(0));
+    const model::ShareChange& nlp = share_of(what_if, "nlp");
+    CHECK(nlp.now.used == base::gpus(6));
+    CHECK(nlp.then.used == base::gpus(2));
+    CHECK(nlp.then.waiting == base::gpus(4));
+    CHECK(what_if.projects.size() == 2);
+}
+
+TEST_CASE(
+    "a weight and a limit can be supposed, and a project that keeps what it has is not listed") {
+    const Borrowed cluster;
+    const auto weight = cluster.suppose(
+        {.what = model::Supposition::Weight, .name = "nlp", .weight_thousandths = 3000});
+    REQUIRE(weight);
+    CHECK(share_of(weight->what_if, "nlp").then.weight_thousandths == 3000);
+    const auto limit = cluster.suppose(
+        {.what = model::Supposition::Limit, .name = "vision", .gpus = base::gpus(3)});
+    REQUIRE(limit);
+    REQUIRE(limit->what_if.projects.size() >= 1);
+    CHECK(share_of(limit->what_if, "vision").then.limit == base::gpus(3));
+    CHECK(limit->what_if.sentence == "No job would start or pause; 1 job waits as before.");
+}
+
+TEST_CASE("a pool and a project that are not there are errors") {
+    const Borrowed cluster;
+    const auto pool = cluster.suppose(
+        {.what = model::Supposition::Quota, .name = "nlp", .pool = "h200", .gpus = base::gpus(4)});
+    REQUIRE_FALSE(pool);
+    CHECK(pool.error().message == "pool \"h200\" does not exist");
+    CHECK_FALSE(cluster.suppose({.what = model::Supposition::Weight, .name = "lab"}));
+}

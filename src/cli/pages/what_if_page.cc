@@ -41,6 +41,40 @@ Tone tone_of(Fate fate) {
     }
 }
 
+std::string gpus_text(model::MilliGpu gpus) {
+    return gpus < model::kUnlimited ? base::format(gpus) : "none";
+}
+
+// "4", or "4 -> 6" where it changes.
+Cell change_cell(const std::string& now, const std::string& then) {
+    if (now == then) return {now};
+    return {now + " -> " + then, Tone::Strong};
+}
+
+std::string shares_table(const std::vector<model::ShareChange>& changes, const Style& style) {
+    if (changes.empty()) return "";
+    Table table({{.title = "PROJECT", .worth = 2, .width_min = 8},
+                 {.title = "POOL", .worth = 1, .width_min = 7},
+                 {.title = "QUOTA", .align = Align::Right},
+                 {.title = "LIMIT", .align = Align::Right},
+                 {.title = "WEIGHT", .align = Align::Right},
+                 {.title = "FAIR SHARE", .align = Align::Right},
+                 {.title = "USES", .align = Align::Right},
+                 {.title = "WAITING", .align = Align::Right}});
+    for (const auto& [project, pool, now, then] : changes) {
+        const auto gpus = [&now = now, &then = then](model::MilliGpu model::ShareThen::* amount) {
+            return change_cell(gpus_text(now.*amount), gpus_text(then.*amount));
+        };
+        table.add_row({project, pool, gpus(&model::ShareThen::quota),
+                       gpus(&model::ShareThen::limit),
+                       change_cell(base::format_thousandths(now.weight_thousandths),
+                                   base::format_thousandths(then.weight_thousandths)),
+                       gpus(&model::ShareThen::fair_share), gpus(&model::ShareThen::used),
+                       gpus(&model::ShareThen::waiting)});
+    }
+    return table.render(style);
+}
+
 }  // namespace
 
 std::string what_if_page(const model::WhatIf& what_if, const codec::NameTable& names,
@@ -56,16 +90,17 @@ std::string what_if_page(const model::WhatIf& what_if, const codec::NameTable& n
                        change.then.why});
     }
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
-    text += what_if.jobs.empty() ? std::string("no job would be affected\n") : table.render(style);
-    std::string waiting = "waiting: " + std::to_string(what_if.waiting_now) + " now, " +
-                          std::to_string(what_if.waiting_then) + " then";
+    if (!what_if.sentence.empty()) text += printable(what_if.sentence) + "\n";
+    if (!what_if.jobs.empty()) text += table.render(style);
+    text += shares_table(what_if.projects, style);
+    std::string note = "nothing was changed";
     const int others = what_if.waiting_then - what_if.reasons_compared;
     const bool is_cut = what_if.reasons_compared >= 10 && others > 0;
     if (is_cut) {
-        waiting += "; of jobs that still wait, the reasons of the first " +
-                   std::to_string(what_if.reasons_compared) + " were compared";
+        note = "of jobs that still wait, the reasons of the first " +
+               std::to_string(what_if.reasons_compared) + " were compared; " + note;
     }
-    return text + style.paint(Tone::Faint, waiting + "; nothing was changed") + "\n";
+    return text + style.paint(Tone::Faint, note) + "\n";
 }
 
 }  // namespace berth::cli

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
@@ -40,6 +41,13 @@ constexpr auto kWhatIfFlags =
                kPageOutputFlag,
                kJsonFlag,
            }));
+
+std::optional<Supposition> right_named(std::string_view word) {
+    if (word == "quota") return Supposition::Quota;
+    if (word == "limit") return Supposition::Limit;
+    if (word == "weight") return Supposition::Weight;
+    return {};
+}
 
 // The words behind what is supposed.
 std::span<const std::string> objects(const Arguments& arguments) {
@@ -85,28 +93,45 @@ int suppose_and_show(Context& context, const Arguments& arguments,
     return kDone;
 }
 
-// "vision=6"
-Outcome<Hypothesis> read_right(const std::string& word, Supposition what) {
+// "vision=6"; "none" is no limit, and no quota of its own.
+Outcome<Hypothesis> read_right(const std::string& word, Supposition what, const std::string& pool) {
     const std::size_t equals = word.find('=');
-    const auto gpus = equals == std::string::npos
-                          ? tl::unexpected(base::Error{})
-                          : base::parse_thousandths(word.substr(equals + 1));
-    if (equals == 0 || !gpus) {
-        return bad_usage("wanted PROJECT=GPUS such as vision=6, found \"" + word + "\"",
+    const std::string given = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const bool may_be_none = what != Supposition::Weight;
+    const auto amount = may_be_none && given == "none"
+                            ? base::Result<std::int64_t>(model::kUnlimited.value)
+                            : base::parse_thousandths(given);
+    if (equals == 0 || !amount) {
+        return bad_usage("wanted PROJECT=" + std::string(may_be_none ? "GPUS" : "NUMBER") +
+                             " such as vision=6, found \"" + word + "\"",
                          "berth help whatif");
     }
-    return Hypothesis{.what = what, .name = word.substr(0, equals), .gpus = model::MilliGpu{*gpus}};
+    Hypothesis hypothesis{.what = what, .name = word.substr(0, equals), .pool = pool};
+    if (what == Supposition::Weight) {
+        hypothesis.weight_thousandths = *amount;
+    } else {
+        hypothesis.gpus = model::MilliGpu{*amount};
+    }
+    return hypothesis;
 }
 
-int suppose_rights(Context& context, const Arguments& arguments, Supposition what) {
+// "quota vision=6 nlp=2 weight nlp=2": each word counts for the right that was last named.
+int suppose_rights(Context& context, const Arguments& arguments) {
     std::vector<Hypothesis> suppose;
-    std::string title = what == Supposition::Quota ? "with the quota" : "with the limit";
-    for (const std::string& word : objects(arguments)) {
-        auto hypothesis = read_right(word, what);
+    std::string title = "with the";
+    const std::string pool = arguments.text("pool");
+    Supposition what = Supposition::Quota;
+    for (const std::string& word : arguments.words) {
+        title += " " + word;
+        if (const auto right = right_named(word)) {
+            what = *right;
+            continue;
+        }
+        auto hypothesis = read_right(word, what, pool);
         if (!hypothesis) return report(context, hypothesis.error());
         suppose.push_back(std::move(*hypothesis));
-        title += " " + word;
     }
+    if (!pool.empty()) title += " in pool " + pool;
     return suppose_and_show(context, arguments, suppose, title);
 }
 
@@ -162,8 +187,8 @@ int suppose_submit(Context& context, const Arguments& arguments) {
 }
 
 int suppose(Context& context, const Arguments& arguments) {
-    static constexpr std::array<std::string_view, 5> kKnown{"submit", "quota", "limit", "node",
-                                                            "drain"};
+    static constexpr std::array<std::string_view, 6> kKnown{"submit", "quota", "limit",
+                                                            "weight", "node",  "drain"};
     const std::string what = arguments.words[0];
     if (what == "submit") return suppose_submit(context, arguments);
     if (std::ranges::find(kKnown, what) == kKnown.end()) {
@@ -176,8 +201,7 @@ int suppose(Context& context, const Arguments& arguments) {
         return report(context,
                       {kBadUsage, "missing argument: what to " + what, "berth help whatif"});
     }
-    if (what == "quota") return suppose_rights(context, arguments, Supposition::Quota);
-    if (what == "limit") return suppose_rights(context, arguments, Supposition::Limit);
+    if (right_named(what)) return suppose_rights(context, arguments);
     if (what == "node") return suppose_nodes(context, arguments);
     return suppose_drain(context, arguments);
 }
@@ -189,7 +213,7 @@ extern const Verb what_if_verb;
 const Verb what_if_verb{
     .intent = Intent::Simulate,
     .name = "whatif",
-    .synopsis = "submit|quota|limit|node|drain ... [--state FILE]",
+    .synopsis = "submit|quota|limit|weight|node|drain ... [--state FILE]",
     .summary = "show which jobs a change would affect (dry run)",
     .flags = kWhatIfFlags,
     .words_min = 1,
@@ -197,7 +221,7 @@ const Verb what_if_verb{
     .tail = CommandTail::AfterDashes,
     .more =
         "  berth whatif submit -p nlp -g 8 --nodes 2   flags of submit, or a job file\n"
-        "  berth whatif quota vision=6 nlp=2           also: whatif limit vision=6\n"
+        "  berth whatif quota vision=6 weight nlp=2    also limit; in any pool: --pool\n"
         "  berth whatif node 2xH100:8                  two more nodes of eight H100\n"
         "  berth whatif drain n3 [--down]              without the node n3\n",
     .run = suppose};

@@ -69,7 +69,9 @@ struct Fields<model::Hypothesis> {
         using H = model::Hypothesis;
         field("what", &H::what);
         field("name", &H::name);
+        field("pool", &H::pool);
         field("gpus", &H::gpus);
+        field("weight_thousandths", &H::weight_thousandths);
         field("count", &H::count);
         field("job", &H::job);
         field("spec", &H::spec);
@@ -105,10 +107,36 @@ struct Fields<model::FateChange> {
 };
 
 template <>
+struct Fields<model::ShareThen> {
+    static void visit(auto&& field) {
+        using S = model::ShareThen;
+        field("quota", &S::quota);
+        field("limit", &S::limit);
+        field("weight_thousandths", &S::weight_thousandths);
+        field("fair_share", &S::fair_share);
+        field("used", &S::used);
+        field("waiting", &S::waiting);
+    }
+};
+
+template <>
+struct Fields<model::ShareChange> {
+    static void visit(auto&& field) {
+        using C = model::ShareChange;
+        field("project", &C::project);
+        field("pool", &C::pool);
+        field("now", &C::now);
+        field("then", &C::then);
+    }
+};
+
+template <>
 struct Fields<model::WhatIf> {
     static void visit(auto&& field) {
         using W = model::WhatIf;
+        field("sentence", &W::sentence);
         field("jobs", &W::jobs);
+        field("projects", &W::projects);
         field("waiting_now", &W::waiting_now);
         field("waiting_then", &W::waiting_then);
         field("reasons_compared", &W::reasons_compared);

@@ -117,8 +117,9 @@ TEST_CASE("no member of a described type is forgotten") {
               codec::PlanView, codec::UseInPool, codec::GpuView, codec::Foresight,
               model::StartEstimate, model::ShareRow, model::ShareOffer, model::ShareLevel,
               model::ShareAccount, model::Hypothesis, model::JobFate, model::FateChange,
-              model::WhatIf, codec::WhatIfRequest, model::OrderEvidence, model::StageChange,
-              model::OrderPrice, model::OrderAccount, model::Accuracy>();
+              model::ShareThen, model::ShareChange, model::WhatIf, codec::WhatIfRequest,
+              model::OrderEvidence, model::StageChange, model::OrderPrice, model::OrderAccount,
+              model::Accuracy>();
     check_all<model::SizeLedger, model::FamilyLedger, model::RankLedger, model::ClaimLedger,
               model::GuardLedger, model::CrowdLedger, model::OrderLedger>();
     check_events(model::EventBody{});

@@ -73,8 +73,8 @@ inline constexpr std::array<Word, 9> kWords<model::SuggestionKind>{
     "resume", "node_back", "raise_limit", "raise_quota", "jobs_end",
     "apart",  "ask_less",  "any_kind",    "more_gpus"};
 template <>
-inline constexpr std::array<Word, 7> kWords<model::Supposition>{"submit", "quota", "limit", "node",
-                                                                "drain",  "down",  "end"};
+inline constexpr std::array<Word, 8> kWords<model::Supposition>{
+    "submit", "quota", "limit", "weight", "node", "drain", "down", "end"};
 template <>
 inline constexpr std::array<Word, 9> kWords<model::Fate>{
     "absent", "runs", "starts", "grows", "promised", "pauses", "shrinks", "moves", "waits"};

@@ -15,8 +15,9 @@ namespace berth::model {
 
 enum class Supposition {
     Submit,  // a job as in `spec` is handed in
-    Quota,  // the quota of the project `name` is `gpus`
+    Quota,  // the quota of the project `name` in `pool` is `gpus`; kUnlimited: it states none
     Limit,  // its limit is
+    Weight,  // its weight is `weight_thousandths`
     Node,  // `count` nodes like `node` are added
     Drain,  // the node `name` takes no new work, what runs there runs on
     Down,  // the node `name` fails, what runs there waits again
@@ -26,7 +27,9 @@ enum class Supposition {
 struct Hypothesis {
     Supposition what = Supposition::Submit;
     std::string name = {};
+    std::string pool = {};  // empty = the default one
     MilliGpu gpus{0};
+    std::int64_t weight_thousandths = 0;
     int count = 1;
     JobId job = {};
     JobSpec spec = {};
@@ -65,8 +68,31 @@ struct FateChange {
     bool operator==(const FateChange&) const = default;
 };
 
+// What a project has in a pool when what is decided has been done.
+struct ShareThen {
+    MilliGpu quota{0};
+    MilliGpu limit{0};
+    std::int64_t weight_thousandths = 0;
+    MilliGpu fair_share{0};
+    MilliGpu used{0};  // or promised to its jobs
+    MilliGpu waiting{0};  // on top, by its jobs that wait
+
+    bool operator==(const ShareThen&) const = default;
+};
+
+struct ShareChange {
+    std::string project;
+    std::string pool;
+    ShareThen now;
+    ShareThen then;
+
+    bool operator==(const ShareChange&) const = default;
+};
+
 struct WhatIf {
+    std::string sentence;  // the answer in words
     std::vector<FateChange> jobs;  // whose fate differs, by id
+    std::vector<ShareChange> projects;  // that have something else, pool by pool, in their order
     int waiting_now = 0;  // jobs that go on waiting
     int waiting_then = 0;
     int reasons_compared = 0;  // how many of them, at most; the others may wait for another
