@@ -80,6 +80,22 @@ struct Fields<model::PastPause> {
 };
 
 template <>
+struct Fields<model::Taking> {
+    static void visit(auto&& field) {
+        field("job", &model::Taking::job);
+        Fields<model::PastPause>::visit(field);
+    }
+};
+
+template <>
+struct Fields<model::Takings> {
+    static void visit(auto&& field) {
+        field("items", &model::Takings::items);
+        field("after", &model::Takings::after);
+    }
+};
+
+template <>
 struct Fields<model::JobReceipts> {
     static void visit(auto&& field) {
         field("items", &model::JobReceipts::items);

@@ -14,6 +14,10 @@ base::Result<model::JobTimeline> parse_timeline(std::string_view text, NameTable
                                               ApiStyle("JobTimeline", Reading::Lenient, &names));
 }
 
+std::string takings_json(const model::Takings& takings, const NameSource& names) {
+    return document("TakingList", takings, &names);
+}
+
 std::string receipts_json(const model::JobReceipts& receipts, const NameSource& names) {
     return document("ReceiptList", receipts, &names);
 }

@@ -16,6 +16,7 @@ namespace berth::codec {
 std::string timeline_json(const model::JobTimeline& timeline, const NameSource& names);
 base::Result<model::JobTimeline> parse_timeline(std::string_view text, NameTable& names);
 
+std::string takings_json(const model::Takings& takings, const NameSource& names);
 std::string receipts_json(const model::JobReceipts& receipts, const NameSource& names);
 
 }  // namespace berth::codec

@@ -21,4 +21,15 @@ struct JobReceipts {
     std::int64_t left_out = 0;  // earlier ones
 };
 
+// One of them, and whose it was.
+struct Taking : PastPause {
+    JobId job;
+};
+
+// The newest are in front.
+struct Takings {
+    std::vector<Taking> items;
+    std::int64_t after = 0;  // the event behind which they were looked for; 0 = in the whole log
+};
+
 }  // namespace berth::model
