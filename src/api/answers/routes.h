@@ -19,6 +19,7 @@ void get_job(Site& site, Call call);
 void get_why(Site& site, Call call);
 void get_timeline(Site& site, Call call);
 void get_receipts(Site& site, Call call);
+void get_takings(Site& site, Call call);
 // job_output.cc
 void get_log(Site& site, Call call);
 void get_attach(Site& site, Call call);
@@ -34,8 +35,10 @@ void put_node(Site& site, Call call);
 void get_pools(Site& site, Call call);
 void put_pool(Site& site, Call call);
 void delete_pool(Site& site, Call call);
-// projects.cc
+// projects/views.cc
 void get_projects(Site& site, Call call);
+void get_project(Site& site, Call call);
+// projects/change.cc
 void put_project(Site& site, Call call);
 void delete_project(Site& site, Call call);
 // policy.cc

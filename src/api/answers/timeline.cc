@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How is it with one job, what was it, and what is it expected to be? Why was it paused, each time?
+// Which projects took GPUs from which?
 #include <algorithm>
 
 #include "api/answers/job_views.h"
@@ -13,25 +14,20 @@
 namespace berth::api {
 namespace {
 
-using Then = std::function<void(model::JobId, const Past&)>;
-
-// Calls `then` with the past of the job, now or after some ticks; else answers with what went
-// wrong.
-void with_past(Site& site, const Call& call, Then then) {
-    const auto job = call.job();
-    if (!job) return call.respond(problem(job.error()));
-    if (const auto record = record_of(site, *job); !record)
-        return call.respond(problem(record.error(), "berth ls -a"));
-    const auto ask = [&site, id = *job, respond = call.respond,
-                      then = std::move(then)](bool is_last) {
-        const auto past = site.past.read_on(id);
-        if (!past) {
-            respond(problem(past.error()));
-        } else if (*past != nullptr) {
-            then(id, **past);
+// Asks `read` now or after some ticks, until it has read all there is; `then` gets it. Else answers
+// with what went wrong. `what` is still being read.
+template <typename Found>
+void when_read(Site& site, const Call& call, std::function<base::Result<const Found*>()> read,
+               std::function<void(const Found&)> then, std::string what) {
+    const auto ask = [respond = call.respond, read = std::move(read), then = std::move(then),
+                      what = std::move(what)](bool is_last) {
+        const base::Result<const Found*> found = read();
+        if (!found) {
+            respond(problem(found.error()));
+        } else if (*found != nullptr) {
+            then(**found);
         } else if (is_last) {
-            respond(problem(503, "the many events of job " + std::to_string(id.value) +
-                                     " are still being read; ask again"));
+            respond(problem(503, what + " are still being read; ask again"));
         } else {
             return false;
         }
@@ -39,6 +35,18 @@ void with_past(Site& site, const Call& call, Then then) {
     };
     if (ask(site.waiting.is_full())) return;
     site.waiting.park_for_ticks(site.clock.now() + kWaitMax, call.request.client, ask);
+}
+
+// Calls `then` with the past of the job.
+void with_past(Site& site, const Call& call, std::function<void(model::JobId, const Past&)> then) {
+    const auto job = call.job();
+    if (!job) return call.respond(problem(job.error()));
+    if (const auto record = record_of(site, *job); !record)
+        return call.respond(problem(record.error(), "berth ls -a"));
+    when_read<Past>(
+        site, call, [&site, id = *job] { return site.past.read_on(id); },
+        [id = *job, then = std::move(then)](const Past& past) { then(id, past); },
+        "the many events of job " + std::to_string(job->value));
 }
 
 overview::Chance chance_of(const codec::JobView& job) {
@@ -82,6 +90,17 @@ void get_receipts(Site& site, Call call) {
         if (is_last) receipts.items.front().order = record->last_pause->order;
         respond(json_response(codec::receipts_json(receipts, names(site))));
     });
+}
+
+// Of ?project=NAME, or of all.
+void get_takings(Site& site, Call call) {
+    const auto read = [&site] { return site.past.read_takings(site.controller.state().sequence); };
+    const auto then = [&site, project = call.text("project"),
+                       respond = call.respond](const timeline::Takings& takings) {
+        respond(json_response(
+            codec::takings_json({takings.of(project), site.past.takings_after()}, names(site))));
+    };
+    when_read<timeline::Takings>(site, call, read, then, "the last events");
 }
 
 }  // namespace berth::api

@@ -30,6 +30,7 @@ std::string_view meaning_of(int status) {
         case 201: return "made";
         case 404: return "there is no such thing";
         case 409: return "as things are, this cannot be done";
+        case 412: return "it is not any more what If-Match says";
         case 422: return "well formed, but it cannot be";
         default: break;
     }
@@ -84,6 +85,12 @@ void write_parameters(JsonWriter& json, const Route& route) {
         write_parameter(json,
                         {"Idempotency-Key", Takes::Text,
                          "makes it safe to ask again: the same key is the same job"},
+                        "header");
+    }
+    if (std::ranges::find(route.refusals, 412) != route.refusals.end()) {
+        write_parameter(json,
+                        {"If-Match", Takes::Text,
+                         "the ETag of what is to be changed: it is changed if it is still that"},
                         "header");
     }
     json.end_array();

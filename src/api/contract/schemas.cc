@@ -171,6 +171,7 @@ std::string verdict(SchemaBook& book) {
 
 std::string timeline(SchemaBook& book) { return answer<model::JobTimeline>(book, "JobTimeline"); }
 std::string receipts(SchemaBook& book) { return answer<model::JobReceipts>(book, "ReceiptList"); }
+std::string takings(SchemaBook& book) { return answer<model::Takings>(book, "TakingList"); }
 
 std::string attachment(SchemaBook& book) {
     return book.refer("Attachment", [] {
@@ -198,8 +199,12 @@ std::string pools(SchemaBook& book) {
     return answer<codec::Page<codec::PoolView>>(book, "PoolList");
 }
 std::string projects(SchemaBook& book) {
-    return answer<codec::Page<codec::ProjectView>>(book, "ProjectList");
+    return document_of<codec::Page<codec::ProjectView>>(
+        book, Side::Answer, "ProjectList", [](SchemaBook& in, ObjectSchema& object) {
+            object.add("lending", schema_of<std::vector<LendingView>>(in, Side::Answer));
+        });
 }
+std::string project(SchemaBook& book) { return answer<model::Project>(book, "Project"); }
 std::string fair_share(SchemaBook& book) {
     return answer<model::ShareAccount>(book, "ShareAccount");
 }

@@ -69,6 +69,7 @@ std::string_view status_text(int status) {
         case 405: return "Method Not Allowed";
         case 408: return "Request Timeout";
         case 409: return "Conflict";
+        case 412: return "Precondition Failed";
         case 413: return "Content Too Large";
         case 421: return "Misdirected Request";
         case 422: return "Unprocessable Content";

@@ -24,6 +24,7 @@ struct Request {
     std::string idempotency_key;
     std::string accepted_encodings;    // Accept-Encoding
     std::string known_etags;           // If-None-Match
+    std::string expected_etags;        // If-Match
     std::string last_event;            // Last-Event-ID
     std::string user;                  // who asks, after authentication
     Rights rights;                     // what it may do

@@ -13,7 +13,8 @@ ErrorCode code_of(int status) {
         case 401:
         case 403: return ErrorCode::Forbidden;
         case 404: return ErrorCode::NotFound;
-        case 409: return ErrorCode::Conflict;
+        case 409:
+        case 412: return ErrorCode::Conflict;
         case 429: return ErrorCode::Exhausted;
         case 503: return ErrorCode::Unavailable;
         case 504: return ErrorCode::Timeout;

@@ -19,6 +19,7 @@ void RequestParser::read_header() {
     heard.method = text_of(message.method_string());
     heard.accepted_encodings = text_of(message[http::field::accept_encoding]);
     heard.known_etags = text_of(message[http::field::if_none_match]);
+    heard.expected_etags = text_of(message[http::field::if_match]);
     heard.last_event = text_of(message["Last-Event-ID"]);
     has_address = parse_target(text_of(message.target()), heard);
 }

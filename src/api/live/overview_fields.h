@@ -6,6 +6,7 @@
 #include <array>
 
 #include "codec/fields/described.h"
+#include "overview/lending.h"
 #include "overview/sentences.h"
 
 namespace berth::codec {
@@ -57,9 +58,23 @@ struct Fields<overview::ProjectUse> {
     }
 };
 
+template <>
+struct Fields<overview::Part> {
+    static void visit(auto&& field) {
+        field("project", &overview::Part::project);
+        field("gpus", &overview::Part::gpus);
+    }
+};
+
 }  // namespace berth::codec
 
 namespace berth::api {
+
+// Who lends and who borrows in one pool.
+struct LendingView : overview::Lending {
+    std::string pool;
+    std::vector<overview::Sentence> sentences;
+};
 
 // The overview for one user.
 struct OverviewView {
@@ -85,5 +100,23 @@ struct berth::codec::Fields<berth::api::OverviewView> {
         field("jobs", &O::jobs);
         field("wanted", &O::wanted);
         field("projects", &O::projects);
+    }
+};
+template <>
+struct berth::codec::Fields<berth::api::LendingView> {
+    static void visit(auto&& field) {
+        using L = api::LendingView;
+        field("pool", &L::pool);
+        field("sentences", &L::sentences);
+        field("capacity", &L::capacity);
+        field("quotas", &L::quotas);
+        field("lenders", &L::lenders);
+        field("borrowers", &L::borrowers);
+        field("owed", &L::owed);
+        field("in_no_quota", &L::in_no_quota);
+        field("not_ready", &L::not_ready);
+        field("kept", &L::kept);
+        field("free", &L::free);
+        field("not_there", &L::not_there);
     }
 };

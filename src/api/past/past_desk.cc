@@ -29,4 +29,19 @@ base::Result<const Past*> PastDesk::read_on(model::JobId job) {
     return read < kEventsAtOnce ? &known.past : nullptr;
 }
 
+base::Result<const timeline::Takings*> PastDesk::read_takings(std::int64_t last) {
+    if (takings_after_ < 0) {
+        takings_after_ = std::max<std::int64_t>(last - kEventsLookedAt, 0);
+        takings_read_to_ = takings_after_;
+    }
+    std::int64_t read = 0;
+    BERTH_TRY_VOID(
+        store_.read_events(takings_read_to_, kEventsAtOnce, [&](const model::Event& event) {
+            takings_.read(event);
+            takings_read_to_ = event.sequence;
+            ++read;
+        }));
+    return read < kEventsAtOnce ? &takings_ : nullptr;
+}
+
 }  // namespace berth::api

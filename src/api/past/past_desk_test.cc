@@ -38,9 +38,15 @@ class Log final : public ports::Store {
     base::Status write_snapshot(const model::Snapshot&) override {
         return tl::unexpected(unused());
     }
-    base::Status read_events(std::int64_t, std::int64_t,
-                             const std::function<void(model::Event&&)>&) override {
-        return tl::unexpected(unused());
+    base::Status read_events(std::int64_t after, std::int64_t limit,
+                             const std::function<void(model::Event&&)>& visit) override {
+        if (is_broken) return tl::unexpected(unused());
+        for (const model::Event& event : events) {
+            if (event.sequence <= after || limit-- <= 0) continue;
+            ++read;
+            visit(model::Event(event));
+        }
+        return {};
     }
     base::Result<model::LaunchSpec> launch_of(JobId) override { return tl::unexpected(unused()); }
     base::Result<model::JobRecord> finished_job(JobId) override { return tl::unexpected(unused()); }
@@ -109,4 +115,40 @@ TEST_CASE("a log that cannot be read is an error, and is read on later") {
     log.is_broken = false;
     REQUIRE(*desk.read_on({1}) != nullptr);
     CHECK((*desk.read_on({1}))->spans.timeline(base::at_ms(9'000)).spans.size() == 1);
+}
+
+TEST_CASE("takings are looked for in the last events of the log, in parts, and then in new ones") {
+    Log log;
+    const auto take = [&](JobId job) {
+        model::PauseRequested request;
+        request.job = job;
+        request.beneficiary = JobId{9};
+        request.sides = {"default", {"nlp", {}, {}}, {"vision", {}, {}}, base::gpus(1)};
+        log.happen(request);
+    };
+    take(JobId{1});  // too long ago
+    for (std::int64_t i = 0; i < api::kEventsLookedAt - 1; ++i) {
+        log.happen(model::CheckpointSaved{JobId{5}});
+    }
+    take(JobId{2});
+    PastDesk desk(log);
+    int calls = 0;
+    const timeline::Takings* found = nullptr;
+    while (found == nullptr && ++calls < 1'000) {
+        const auto read = desk.read_takings(std::ssize(log.events));
+        REQUIRE(read);
+        found = *read;
+    }
+    CHECK(calls == api::kEventsLookedAt / api::kEventsAtOnce + 1);
+    CHECK(desk.takings_after() == 1);
+    REQUIRE(found->of("nlp").size() == 1);
+    CHECK(found->of("nlp").front().job == JobId{2});
+    log.read = 0;
+    take(JobId{3});
+    const auto again = desk.read_takings(std::ssize(log.events));
+    REQUIRE(again);
+    CHECK((*again)->of("vision").front().job == JobId{3});
+    CHECK(log.read == 1);
+    log.is_broken = true;
+    CHECK_FALSE(desk.read_takings(std::ssize(log.events)));
 }

@@ -19,6 +19,7 @@ int show_listing(Context& context, const Arguments& arguments, const std::string
     }
     const auto listing = read(context, client, arguments);
     if (!listing) return report(context, listing.error());
+    if (form == OutputForm::Table) print(listing->above);
     print_table(context, listing->table, form, listing->names);
     if (form == OutputForm::Table && !listing->below.empty()) {
         print(context.out.paint(Tone::Faint, printable(listing->below)) + "\n");

@@ -18,6 +18,7 @@ struct Listing {
     Table table;
     std::vector<std::string> names;  // what -q and -o name show
     std::string below = {};  // a line below the table for people
+    std::string above = {};  // lines above it, the first one is the answer
 };
 
 using ReadListing = Outcome<Listing> (*)(const Context&, Client&, const Arguments&);

@@ -14,6 +14,7 @@
 #include "cli/pages/pool_pages.h"
 #include "cli/verbs/changes.h"
 #include "cli/verbs/listing.h"
+#include "codec/text/json.h"
 #include "codec/text/json_writer.h"
 
 namespace berth::cli {
@@ -187,19 +188,46 @@ Success expect_project(Client& client, const std::string& name) {
     return expect_known("project", name, *names, "berth project ls");
 }
 
+// Who borrows and who lends, as the dashboard says it: in the pool that is named, or in each.
+std::string lending_text(const std::string& body, const std::string& wanted, const Style& style) {
+    const auto tree = codec::parse_json(body, "answer");
+    const codec::Value* pools = tree ? tree->find("lending") : nullptr;
+    if (pools == nullptr) return "";  // an older server
+    std::string text;
+    for (const codec::Value& each : pools->items) {
+        const codec::Value* pool = each.find("pool");
+        const codec::Value* said = each.find("sentences");
+        if (pool == nullptr || said == nullptr) continue;
+        if (!wanted.empty() && pool->text != wanted) continue;
+        std::string line = wanted.empty() && pools->items.size() > 1 ? pool->text + ": " : "";
+        for (std::size_t i = 0; i < said->items.size(); ++i) {
+            const codec::Value* words = said->items[i].find("text");
+            line += (i > 0 ? " " : "") + (words == nullptr ? "" : words->text);
+        }
+        text += style.paint(Tone::Strong, printable(line)) + "\n";
+    }
+    return text.empty() ? text : text + "\n";
+}
+
 Outcome<Listing> read_projects(const Context& context, Client& client, const Arguments& arguments) {
-    auto projects = client.projects();
-    if (!projects) return tl::unexpected(projects.error());
+    const auto body = client.get("projects");
+    if (!body) return tl::unexpected(body.error());
+    auto read = codec::parse_project_list(*body);
+    if (!read) return tl::unexpected(Failure::from(read.error()));
+    std::vector<codec::ProjectView> projects = std::move(read->items);
     if (arguments.has("pool")) {
         const auto pool = client.pool(arguments.text("pool"));
         if (!pool) return tl::unexpected(pool.error());
-        projects = in_pool(std::move(*projects), pool->name);
+        projects = in_pool(std::move(projects), pool->name);
     }
     const OutputForm form = form_wanted(arguments, true);
     const bool has_all = form == OutputForm::Wide || form == OutputForm::Csv;
-    Listing listing{project_table(*projects, has_all ? Detail::Wide : Detail::Usual), {}};
-    for (const codec::ProjectView& project : *projects) listing.names.push_back(project.name);
-    if (context.out.is_terminal) listing.below = orders_note(*projects);
+    Listing listing{project_table(projects, has_all ? Detail::Wide : Detail::Usual), {}};
+    for (const codec::ProjectView& project : projects) listing.names.push_back(project.name);
+    if (context.out.is_terminal) {
+        listing.above = lending_text(*body, arguments.text("pool"), context.out);
+    }
+    if (context.out.is_terminal) listing.below = orders_note(projects);
     const std::string mine = default_project();
     if (context.out.is_terminal && !mine.empty()) {
         const bool is_there = std::ranges::find(listing.names, mine) != listing.names.end();

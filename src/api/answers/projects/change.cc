@@ -1,50 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which projects are there, what do they hold, and changing one.
+// Making, changing and removing a project.
+#include <memory>
+#include <optional>
+
 #include "api/answers/changes.h"
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
+#include "api/http/condition.h"
 #include "api/http/problem.h"
+#include "base/quantity.h"
 #include "codec/api/server_view.h"
 #include "codec/text/field_reader.h"
 #include "codec/text/json.h"
 #include "model/limits.h"
-#include "scheduling/shares/fair_share.h"
 #include "scheduling/shares/overcommitment.h"
 
 namespace berth::api {
 namespace {
-
-std::vector<codec::ProjectView> view_projects(Site& site) {
-    const cluster::Cluster& cluster = site.controller.state().cluster;
-    std::vector<codec::ProjectView> views;
-    for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
-        const base::ProjectId id{static_cast<base::ProjectId::Rep>(i)};
-        views.push_back({cluster.projects()[i].project, {}, cluster::order_accuracy(cluster, id)});
-    }
-    for (std::size_t p = 0; p < cluster.pools().size(); ++p) {
-        const base::PoolId pool{static_cast<base::PoolId::Rep>(p)};
-        if (cluster.pool(pool).name.empty()) continue;  // removed
-        const auto shares = scheduling::fair_shares(cluster, pool, site.controller.policy(),
-                                                    site.controller.state().time);
-        for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
-            const cluster::Claim& claim =
-                cluster.claim(pool, {static_cast<base::ProjectId::Rep>(i)});
-            views[i - 1].use.push_back({cluster.pool(pool).name,
-                                        claim.quota,
-                                        claim.limit,
-                                        shares.fair[i],
-                                        claim.usage.allocated,
-                                        claim.usage.not_preemptible,
-                                        claim.usage.pending,
-                                        {claim.usage.host.cpu},
-                                        {claim.usage.host.mebibytes << 20}});
-        }
-    }
-    std::erase_if(views,
-                  [](const codec::ProjectView& view) { return view.name.empty(); });  // removed
-    return views;
-}
 
 bool is_null(const codec::Value& map, std::string_view name) {
     const codec::Value* value = map.find(name);
@@ -125,6 +98,19 @@ base::Result<model::Project> changed(model::Project project, const std::string& 
     return project;
 }
 
+// What is found in place of what was read.
+std::string not_as_read(const model::Project& now, bool is_gone) {
+    const std::string name = "project \"" + now.name + "\" ";
+    if (is_gone) return name + "does not exist any more";
+    const auto amount = [](model::MilliGpu gpus) {
+        return gpus < model::kUnlimited ? base::format(gpus) : std::string("none");
+    };
+    return name + "has changed since it was read: its quota is now " +
+           (now.rights.quota ? amount(*now.rights.quota) : "none") + ", its limit " +
+           amount(now.rights.limit) + ", its weight " +
+           base::format_thousandths(now.rights.weight) + "; read it again";
+}
+
 // What a change of this project's rights makes promise too much.
 std::vector<std::string> notes_on_project(const Site& site, const std::string& project) {
     const cluster::Cluster& cluster = site.controller.state().cluster;
@@ -144,29 +130,44 @@ std::vector<std::string> notes_on_project(const Site& site, const std::string& p
 
 }  // namespace
 
-void get_projects(Site& site, Call call) {
-    call.respond(json_response(codec::project_list_json({view_projects(site), {}})));
-}
-
 void put_project(Site& site, Call call) {
     const std::string& name = call.words.front();
     if (!codec::is_name(name) || name.find('/') != std::string::npos) {
         return call.respond(problem(400, "a project's name has 1 to 200 bytes and no slash"));
     }
-    const cluster::Cluster& cluster = site.controller.state().cluster;
-    const auto known = cluster.find_project(name);
-    model::Project project;
-    if (known.is_valid()) project = cluster.projects()[known.index()].project;
-    project.name = name;
-    auto next = changed(std::move(project), call.request.body);
-    if (!next) return call.respond(problem(next.error()));
-    site.controller.set_project(
-        std::move(*next), call.request.user,
-        [&site, name, respond = call.respond,
-         is_new = !known.is_valid()](const base::Status& status) {
+    // What is found out in the turn.
+    struct Put {
+        bool is_new = false;
+        std::string tag;
+        std::optional<Response> refusal;
+    };
+    const auto put = std::make_shared<Put>();
+    const auto refuse = [put](Response refusal, base::Error error) {
+        put->refusal = std::move(refusal);
+        return tl::unexpected(std::move(error));
+    };
+    auto change = [put, refuse, body = call.request.body, expected = call.request.expected_etags](
+                      model::Project now, bool is_new) -> base::Result<model::Project> {
+        const std::string tag = is_new ? "" : tag_of(codec::project_json(now));
+        if (!is_as_expected(expected, tag)) {
+            base::Error found{base::ErrorCode::Conflict, not_as_read(now, is_new)};
+            return refuse(problem(412, found.message, "berth project ls"), found);
+        }
+        auto next = changed(std::move(now), body);
+        if (!next) return refuse(problem(next.error()), next.error());
+        put->is_new = is_new;
+        put->tag = tag_of(codec::project_json(*next));
+        return next;
+    };
+    site.controller.change_project(
+        name, std::move(change), call.request.user,
+        [&site, name, put, respond = call.respond](const base::Status& status) {
+            if (put->refusal) return respond(std::move(*put->refusal));
             if (!status) return respond(refused(status.error()));
-            respond(json_response(codec::notes_json({notes_on_project(site, name)}),
-                                  is_new ? 201 : 200));
+            Response response = json_response(codec::notes_json({notes_on_project(site, name)}),
+                                              put->is_new ? 201 : 200);
+            response.headers.emplace_back("ETag", put->tag);
+            respond(std::move(response));
         });
 }
 
