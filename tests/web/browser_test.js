@@ -362,6 +362,129 @@ test('a job that does not exist is said to be unknown', async () => {
   }
 });
 
+// Projects of their own, of which one borrows what another one may want back; `done` gets the job that
+// would have to go.
+async function withQuotas(done) {
+  const submit = (...words) => Number(berth('run', '-d', ...words, '--', 'sh', '-c',
+    'trap "exit 0" TERM; while :; do sleep 0.1; done').trim());
+  berth('project', 'create', 'owner', '--quota', '0');
+  berth('project', 'create', 'guest', '--quota', '0');
+  const guest = submit('-p', 'guest', '-g', '1', '-n', 'visits');
+  const second = submit('-p', 'guest', '-g', '1', '-n', 'visits-too');
+  await untilState(guest, 'running');
+  await untilState(second, 'running');
+  const wants = submit('-p', 'owner', '-g', '1', '-n', 'wants');
+  try {
+    await done({ guest, second, wants });
+  } finally {
+    for (const job of [wants, second, guest]) {
+      try { berth('cancel', String(job)); } catch { /* it has ended */ }
+      await untilState(job, 'cancelled');
+    }
+    berth('project', 'rm', 'owner');
+    berth('project', 'rm', 'guest');
+  }
+}
+
+test('the page of projects says who borrows, in every theme and width', async () => {
+  for (const screen of kScreens) {
+    const page = await signedIn(screen);
+    await page.goto(`http://localhost:${port}/projects`);
+    await page.getByRole('heading', { level: 1, name: /^nlp borrows 2 GPUs\. vision lends 2\./ }).waitFor();
+    await page.getByText('Quotas sum to 6 of 8 GPUs.').waitFor();
+    await page.getByRole('heading', { level: 2, name: /^How nlp comes to 4/ }).waitFor();
+    await page.getByRole('img', { name: /vision lends 2; .*nlp borrows 2/ }).waitFor();
+    await isWhole(page);
+    await page.keyboard.press('e');
+    const dialog = page.getByRole('dialog', { name: 'Rights of nlp' });
+    await dialog.getByRole('textbox', { name: /^Quota/ }).fill('3');
+    await dialog.getByRole('status').getByText(/job/).waitFor();
+    await isWhole(page);
+    await page.context().close();
+  }
+});
+
+test('the address holds the project, keys lead through projects and to the page', async () => {
+  const page = await signedIn();
+  await page.keyboard.type('gp');
+  await goneTo(page, '/projects');
+  await page.goto(`http://localhost:${port}/projects?project=vision`);
+  await page.getByRole('heading', { level: 2, name: /^How vision comes to 2/ }).waitFor();
+  await page.getByText('berth fairshare vision').waitFor();
+  await page.keyboard.press('k');
+  await goneTo(page, 'project=nlp');
+  await page.getByRole('heading', { level: 2, name: /^How nlp comes to 4/ }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { level: 2, name: /^How vision/ }).waitFor();
+  await page.goto(`http://localhost:${port}/projects?pool=nowhere`);
+  await page.getByText('There is no pool nowhere.').waitFor();
+  await isWhole(page);
+});
+
+test('a quota is previewed, applied and taken back without a pointer', async () => {
+  await withQuotas(async ({ guest, second, wants }) => {
+    const page = await signedIn();
+    await page.goto(`http://localhost:${port}/projects?project=owner`);
+    await page.getByRole('heading', { level: 2, name: /^How owner comes to 0/ }).waitFor();
+    await page.keyboard.press('e');
+    const dialog = page.getByRole('dialog', { name: 'Rights of owner' });
+    await dialog.getByRole('textbox', { name: /^Quota/ }).and(page.locator(':focus')).waitFor();
+    await page.waitForFunction(() => document.activeElement.selectionEnd === 1);
+    await page.keyboard.type('1');
+    const said = dialog.getByRole('status');
+    await said.getByText('1 job would pause, and 1 would start').waitFor();
+    const goes = Number(/job\?id=(\d+)/.exec(await dialog.getByRole('listitem')
+      .filter({ hasText: 'would pause for owner/wants' }).getByRole('link').getAttribute('href'))[1]);
+    assert.ok([guest, second].includes(goes), `${goes} is paused`);
+    await dialog.getByText('berth whatif quota owner=1').or(dialog.getByText("berth whatif quota 'owner=1'")).waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('The quota of owner is 1, was 0.').waitFor();
+    await untilState(goes, 'paused');
+    await untilState(wants, 'running');
+    await page.getByRole('heading', { level: 2, name: 'Receipts of owner' }).waitFor();
+    await page.getByRole('row', { name: /owner asked 1 GPU for owner\/wants; guest gave those of guest\/visits/ }).waitFor();
+    await isWhole(page);
+    await page.getByRole('button', { name: 'Undo' }).press('Enter');
+    await page.getByText('The quota of owner is 0, was 1.').waitFor();
+    assert.equal(JSON.parse(berth('project', 'ls', '-o', 'json')).items
+      .find((project) => project.name === 'owner').rights.quota, 0);
+  });
+});
+
+test('what was changed meanwhile is shown, and what was typed stays', async () => {
+  const page = await signedIn();
+  await page.goto(`http://localhost:${port}/projects?project=pages`);
+  await page.getByRole('button', { name: 'Edit quota, with preview' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: /^Limit/ }).fill('7');
+  await dialog.getByRole('status').getByText('No job would start or pause').waitFor();
+  berth('project', 'set', 'pages', '--limit', '5');
+  await dialog.getByRole('button', { name: 'Apply' }).click();
+  await dialog.getByRole('alert').getByText('The limit of pages is 5, was none').waitFor();
+  assert.equal(await dialog.getByRole('textbox', { name: /^Limit/ }).inputValue(), '7');
+  await isWhole(page);
+  await dialog.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The limit of pages is 7, was 5.').waitFor();
+  // The way back is a change like any other: of what was read.
+  berth('project', 'set', 'pages', '--limit', '6');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('alert').getByText('has changed since it was read').waitFor();
+  await isWhole(page);
+  berth('project', 'set', 'pages', '--limit', 'none');
+});
+
+test('who may only look sees who borrows, and no form', async () => {
+  const page = await opened(/http:\S+/.exec(berth('web', '--look-only'))[0]);
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.goto(`http://localhost:${port}/projects`);
+  await page.getByRole('heading', { level: 2, name: /^How nlp comes to 4/ }).waitFor();
+  assert.equal(await page.getByRole('button', { name: /Edit/ }).count(), 0);
+  await page.keyboard.press('e');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await isWhole(page);
+});
+
 test('a job on hold has a state of its own, and does not wait', async () => {
   berth('run', '-d', '-p', 'vision', '-g', '8', '-n', 'held', '--', 'sleep', '1000');
   const held = /\d+/.exec(berth('ls', '-q', '-p', 'vision').trim().split('\n').at(-1))[0];

@@ -3,7 +3,8 @@
 // What does a person paste into a shell? Names come from addresses and from other users, so each word
 // is quoted where a POSIX shell, or zsh, would read more than itself.
 
-const kPlain = /^[A-Za-z0-9_@%+:,./-]+$/;
+// zsh reads a word that begins with "=" as more.
+const kPlain = /^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+:,./=-]*$/;
 // Control characters, line ends, and what turns the direction of a text.
 const kUnseen = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { addressOf, viewOf, type View } from './view';
 
 const kAll: View = {
-  page: 'queue', state: 'running', reason: 'QuotaFair', project: 'a b&c', text: 'user:é', sort: 'gpus',
+  page: 'queue', state: 'running', reason: 'QuotaFair', project: 'a b&c', pool: '', text: 'user:é', sort: 'gpus',
   job: 0, tab: 'overview', attempt: 0, rank: 0,
 };
 
@@ -36,4 +36,11 @@ test('what is no number of a job is none', () => {
   for (const id of ['', '-1', '7x', '1e3', '9'.repeat(30)]) {
     expect(viewOf('/job', `?id=${id}`).job).toBe(0);
   }
+});
+
+test('the page of projects has its pool and its project in the address', () => {
+  const view = viewOf('/some/prefix/projects', '?pool=h200&project=a%20b');
+  expect([view.page, view.pool, view.project]).toEqual(['projects', 'h200', 'a b']);
+  expect(addressOf(view)).toBe('./projects?pool=h200&project=a+b');
+  expect(addressOf({ page: 'projects' })).toBe('./projects');
 });

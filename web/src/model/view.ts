@@ -2,7 +2,7 @@
 //
 // Which page is shown, and what of it? The address says all of it: a link shows the same to others.
 
-export type PageName = 'home' | 'queue' | 'job';
+export type PageName = 'home' | 'queue' | 'job' | 'projects';
 export type Tab = 'overview' | 'logs' | 'attempts' | 'events' | 'spec';
 export type StateFilter = 'waiting' | 'hold' | 'running' | 'ended';
 export type Sort = 'position' | 'waiting' | 'gpus' | 'project';
@@ -12,6 +12,7 @@ export interface View {
   state: StateFilter;
   reason: string; // empty = all, as below
   project: string;
+  pool: string;
   text: string;
   sort: Sort;
   job: number; // of the page of a job, as below; 0 = none
@@ -21,7 +22,7 @@ export interface View {
 }
 
 const kStates: readonly StateFilter[] = ['waiting', 'hold', 'running', 'ended'];
-const kPages: readonly PageName[] = ['home', 'queue', 'job'];
+const kPages: readonly PageName[] = ['home', 'queue', 'job', 'projects'];
 const kTabs: readonly Tab[] = ['overview', 'logs', 'attempts', 'events', 'spec'];
 const kSorts: readonly Sort[] = ['position', 'waiting', 'gpus', 'project'];
 
@@ -37,6 +38,7 @@ export function viewOf(path: string, search: string): View {
     state: word('state', kStates),
     reason: asked.get('reason') ?? '',
     project: asked.get('project') ?? '',
+    pool: asked.get('pool') ?? '',
     text: asked.get('q') ?? '',
     sort: word('sort', kSorts),
     job: number('id'),
@@ -57,11 +59,20 @@ export function addressOf(view: Partial<View> & { page: PageName }): string {
     if (view.rank) said.set('rank', String(view.rank));
     return `./job?${said}`;
   }
+  if (view.page === 'projects') {
+    if (view.pool) said.set('pool', view.pool);
+    if (view.project) said.set('project', view.project);
+    return withSaid('./projects', said);
+  }
   if (view.state && view.state !== kStates[0]) said.set('state', view.state);
   if (view.reason) said.set('reason', view.reason);
   if (view.project) said.set('project', view.project);
   if (view.text) said.set('q', view.text);
   if (view.sort && view.sort !== kSorts[0]) said.set('sort', view.sort);
+  return withSaid('./queue', said);
+}
+
+function withSaid(path: string, said: URLSearchParams): string {
   const search = said.toString();
-  return search === '' ? './queue' : `./queue?${search}`;
+  return search === '' ? path : `${path}?${search}`;
 }
