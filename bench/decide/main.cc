@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
     bench::add_shared_gpus(scenarios);
     bench::add_memory(scenarios);
     bench::add_unlike_nodes(scenarios);
+    bench::add_gpu_map(scenarios);
 
     const std::span arguments(argv, static_cast<std::size_t>(argc));
     if (arguments.size() < 4) {

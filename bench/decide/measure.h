@@ -55,5 +55,6 @@ void add_topology_gang(std::map<std::string, Scenario>& scenarios);
 void add_shared_gpus(std::map<std::string, Scenario>& scenarios);
 void add_memory(std::map<std::string, Scenario>& scenarios);
 void add_unlike_nodes(std::map<std::string, Scenario>& scenarios);
+void add_gpu_map(std::map<std::string, Scenario>& scenarios);
 
 }  // namespace berth::bench

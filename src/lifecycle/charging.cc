@@ -78,16 +78,6 @@ void charge_job(State& state, const JobRecord& record) {
     state.waits.set(record.id, asks_of(state.cluster, state.cluster.job(record.id)));
 }
 
-GpuUse use_of_free(const State& state, base::PoolId id) {
-    const ledger::Ask* ask = state.waits.smallest(id);
-    if (ask == nullptr) return GpuUse::Free;
-    const cluster::PoolState& pool = state.cluster.pool(id);
-    constexpr auto kIdle = static_cast<std::size_t>(cluster::View::Idle);
-    const bool fits = ask->gpus <= pool.free_total[kIdle] &&
-                      ask->together <= pool.free[kIdle].free_together(pool.gpus_per_node_max);
-    return fits ? GpuUse::BlockedByRules : GpuUse::BlockedByRoom;
-}
-
 void charge_free(State& state, base::PoolId pool) {
     state.ledger.set_free(pool, use_of_free(state, pool));
 }
@@ -206,6 +196,16 @@ GpuUse use_of(const JobRecord& record, const TaskPlacement& task) {
                         std::ranges::find(record.releasing, task.task) != record.releasing.end();
     if (leaves) return GpuUse::Leaving;
     return record.state == JobState::Starting ? GpuUse::Starting : GpuUse::NotMeasured;
+}
+
+GpuUse use_of_free(const State& state, base::PoolId id) {
+    const ledger::Ask* ask = state.waits.smallest(id);
+    if (ask == nullptr) return GpuUse::Free;
+    const cluster::PoolState& pool = state.cluster.pool(id);
+    constexpr auto kIdle = static_cast<std::size_t>(cluster::View::Idle);
+    const bool fits = ask->gpus <= pool.free_total[kIdle] &&
+                      ask->together <= pool.free[kIdle].free_together(pool.gpus_per_node_max);
+    return fits ? GpuUse::BlockedByRules : GpuUse::BlockedByRoom;
 }
 
 base::ShapeId shape_before(const State& state, const model::EventBody& event) {

@@ -11,6 +11,9 @@ namespace berth::lifecycle {
 
 // What the task's GPUs are used for now.
 model::GpuUse use_of(const model::JobRecord& record, const model::TaskPlacement& task);
+// What GPUs of the pool are that no job has and none is promised: Free, BlockedByRoom or
+// BlockedByRules.
+model::GpuUse use_of_free(const State& state, base::PoolId pool);
 
 // What is to be known of an event before it is folded: the shape of the job that it is about, which
 // may end with it.

@@ -37,26 +37,6 @@ MilliGpu asked_by(const cluster::Cluster& cluster, const cluster::Job& job) {
            cluster::gpus_of_companions(cluster, shape, pool, &cluster::Cluster::demand);
 }
 
-// What is idle is what a job could have: of a shared GPU, as much as there is both of time and
-// memory. What is used is the rest.
-GpuCounts count_gpus(const lifecycle::State& state) {
-    using model::GpuUse;
-    const model::GpuTimes uses = state.ledger.uses();
-    GpuCounts gpus;
-    gpus.total = {uses.sum() - uses[GpuUse::Others]};
-    gpus.starting = {uses[GpuUse::Starting]};
-    gpus.leaving = {uses[GpuUse::Leaving]};
-    gpus.not_ready = {uses[GpuUse::Unhealthy]};
-    for (const cluster::PoolState& pool : state.cluster.pools()) {
-        constexpr auto kIdle = static_cast<std::size_t>(cluster::View::Idle);
-        gpus.idle += pool.free_total[kIdle];
-        gpus.idle_together =
-            std::max(gpus.idle_together, pool.free[kIdle].free_together(pool.gpus_per_node_max));
-    }
-    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
-    return gpus;
-}
-
 ProjectUse use_of(const cluster::Cluster& cluster, base::ProjectId project) {
     ProjectUse use;
     use.name = cluster.projects()[project.index()].project.name;
@@ -77,6 +57,26 @@ ProjectUse use_of(const cluster::Cluster& cluster, base::ProjectId project) {
 
 }  // namespace
 
+// What is idle is what a job could have: of a shared GPU, as much as there is both of time and
+// memory. What is used is the rest.
+GpuCounts gpu_counts_of(const lifecycle::State& state) {
+    using model::GpuUse;
+    const model::GpuTimes uses = state.ledger.uses();
+    GpuCounts gpus;
+    gpus.total = {uses.sum() - uses[GpuUse::Others]};
+    gpus.starting = {uses[GpuUse::Starting]};
+    gpus.leaving = {uses[GpuUse::Leaving]};
+    gpus.not_ready = {uses[GpuUse::Unhealthy]};
+    for (const cluster::PoolState& pool : state.cluster.pools()) {
+        constexpr auto kIdle = static_cast<std::size_t>(cluster::View::Idle);
+        gpus.idle += pool.free_total[kIdle];
+        gpus.idle_together =
+            std::max(gpus.idle_together, pool.free[kIdle].free_together(pool.gpus_per_node_max));
+    }
+    gpus.used = gpus.total - gpus.idle - gpus.not_ready - gpus.starting - gpus.leaving;
+    return gpus;
+}
+
 JobCounts Overview::jobs_of(std::string_view user) const {
     const auto found = of_users.find(user);
     return found == of_users.end() ? JobCounts{} : found->second;
@@ -86,7 +86,7 @@ Overview overview_of(const lifecycle::State& state) {
     const cluster::Cluster& cluster = state.cluster;
     Overview overview;
     overview.has_run_any = state.last_job.value > 0;
-    overview.gpus = count_gpus(state);
+    overview.gpus = gpu_counts_of(state);
     std::vector<MilliGpu> wanted(cluster.projects().size());
     for (const auto& [id, record] : state.jobs) {
         count(overview.jobs, record);

@@ -57,5 +57,7 @@ struct Overview {
 };
 
 Overview overview_of(const lifecycle::State& state);
+// Its part about GPUs. Cost: O(pools).
+GpuCounts gpu_counts_of(const lifecycle::State& state);
 
 }  // namespace berth::overview

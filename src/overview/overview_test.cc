@@ -5,72 +5,14 @@
 
 #include <algorithm>
 
-#include "overview/sentences.h"
+#include "overview/cluster_of_test.h"
 
 using namespace berth;
 using model::JobId;
 
 namespace {
 
-// Two nodes of four GPUs; vision has a quota of six of them, nlp of two.
-class Cluster {
-  public:
-    Cluster() {
-        for (const char* name : {"n0", "n1"}) set_node(name, model::NodeHealth::Ready);
-        set_project("vision", 6);
-        set_project("nlp", 2);
-    }
-
-    void set_node(const std::string& name, model::NodeHealth health) {
-        model::Node node;
-        node.name = name;
-        node.gpus = 4;
-        node.health = health;
-        happen(model::NodeSet{node});
-    }
-    void set_project(const std::string& name, int quota) {
-        model::Project project;
-        project.name = name;
-        project.rights.quota = base::gpus(quota);
-        happen(model::ProjectSet{project});
-    }
-    JobId submit(const std::string& project, int gpus, const std::string& user) {
-        model::JobSpec spec;
-        spec.name = "job";
-        spec.project = project;
-        spec.request.gpus = gpus;
-        const JobId id{state.last_job.value + 1};
-        happen(model::JobSubmitted{id, spec, user, "python train.py"});
-        return id;
-    }
-    JobId run(const std::string& project, int node, int first, int gpus, const std::string& user) {
-        const JobId id = submit(project, gpus, user);
-        start(id, node, first, gpus);
-        happen(model::JobRunning{id});
-        return id;
-    }
-    void start(JobId id, int node, int first, int gpus) {
-        model::TaskPlacement task;
-        task.node = {static_cast<base::NodeId::Rep>(node)};
-        task.gpu_mask = ((1U << static_cast<unsigned>(gpus)) - 1) << static_cast<unsigned>(first);
-        task.share = base::kWholeGpu;
-        happen(model::JobStarting{id, 1, model::Rule::Allocate, {task}});
-    }
-    void happen(model::EventBody body) {
-        lifecycle::apply(state, {state.sequence + 1, {}, "test", std::move(body)});
-    }
-
-    std::vector<std::string> said_to(const std::string& user) const {
-        std::vector<std::string> said;
-        for (const auto& sentence : overview::sentences(overview::overview_of(state), user)) {
-            said.push_back(sentence.text);
-        }
-        return said;
-    }
-
-    lifecycle::State state;
-};
-
+using Cluster = overview::ClusterOfTest;
 using Said = std::vector<std::string>;
 
 }  // namespace
@@ -178,4 +120,20 @@ TEST_CASE("each GPU counts once, whatever it does") {
     CHECK(cluster.said_to("ann") == Said{"2 of your 3 jobs run; 1 is leaving its GPUs.",
                                          "No job waits; all 4 GPUs are in use.",
                                          "4 GPUs are not ready."});
+}
+
+TEST_CASE("the map says how much is allocated, then what is free and what is not ready") {
+    Cluster cluster;
+    const auto said = [&](base::MilliGpu idle = {}) {
+        return overview::map_sentences(overview::gpu_counts_of(cluster.state), idle);
+    };
+    CHECK(said() == Said{"No GPU is allocated.", "Free: 8, no more than 4 together."});
+    cluster.run("vision", 0, 0, 2, "ann");
+    CHECK(said() == Said{"2 of 8 GPUs are allocated.", "Free: 6, no more than 4 together."});
+    cluster.set_node("n1", model::NodeHealth::Down);
+    CHECK(said(base::gpus(1)) ==
+          Said{"2 of 4 GPUs are allocated, 1 of them idle.", "Free: 2.", "Not ready: 4."});
+    cluster.set_node("n0", model::NodeHealth::Down);
+    CHECK(said() == Said{"2 of 2 GPUs are allocated.", "Not ready: 6."});
+    CHECK(overview::map_sentences({}, {}) == Said{"There is no GPU."});
 }

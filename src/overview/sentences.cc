@@ -125,4 +125,31 @@ std::vector<Sentence> sentences(const Overview& overview, std::string_view user)
     return said;
 }
 
+std::vector<std::string> map_sentences(const GpuCounts& gpus, MilliGpu idle) {
+    const MilliGpu ready = gpus.total - gpus.not_ready;
+    const MilliGpu allocated = gpus.used + gpus.starting + gpus.leaving;
+    std::vector<std::string> said;
+    if (ready == MilliGpu{0} && allocated == MilliGpu{0}) {
+        said.push_back(gpus.total == MilliGpu{0} ? "There is no GPU." : "No GPU is ready.");
+    } else if (allocated == MilliGpu{0}) {
+        said.push_back("No GPU is allocated.");
+    } else {
+        const bool is_one = allocated <= base::kWholeGpu || ready == base::kWholeGpu;
+        said.push_back(base::format(allocated) + " of " + base::format_gpus(ready) +
+                       (is_one ? " is" : " are") + " allocated" +
+                       (idle > MilliGpu{0} ? ", " + base::format(idle) + " of them idle." : "."));
+    }
+    if (gpus.idle > MilliGpu{0}) {
+        const bool is_apart = gpus.idle > base::gpus(gpus.idle_together) && gpus.idle_together > 0;
+        said.push_back("Free: " + base::format(gpus.idle) +
+                       (is_apart
+                            ? ", no more than " + std::to_string(gpus.idle_together) + " together."
+                            : "."));
+    }
+    if (gpus.not_ready > MilliGpu{0} && ready > MilliGpu{0}) {
+        said.push_back("Not ready: " + base::format(gpus.not_ready) + ".");
+    }
+    return said;
+}
+
 }  // namespace berth::overview

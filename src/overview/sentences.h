@@ -27,4 +27,8 @@ std::string name_shown(const std::string& name);
 // As they are for that user.
 std::vector<Sentence> sentences(const Overview& overview, std::string_view user);
 
+// How much is allocated, then what is free and what is not ready. `idle`: of what is allocated, as
+// far as it is measured.
+std::vector<std::string> map_sentences(const GpuCounts& gpus, MilliGpu idle);
+
 }  // namespace berth::overview

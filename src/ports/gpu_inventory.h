@@ -29,7 +29,10 @@ class GpuInventory {
     virtual ~GpuInventory() = default;
     // Errors: Unavailable, saying what is missing (driver, library).
     virtual base::Result<std::vector<model::Node>> discover() = 0;
+    // On any thread, one at a time.
     virtual base::Result<std::vector<GpuReading>> read() = 0;
+    // Its GPUs are made up: so is what they do.
+    virtual bool is_simulated() const { return false; }
     // The driver's release, "580.65.06"; empty where there is none.
     virtual std::string driver() { return {}; }
 };

@@ -22,6 +22,7 @@ class SimulatedGpus final : public ports::GpuInventory {
 
     base::Result<std::vector<model::Node>> discover() override { return nodes_; }
     base::Result<std::vector<ports::GpuReading>> read() override;
+    bool is_simulated() const override { return true; }
 
   private:
     explicit SimulatedGpus(std::vector<model::Node> nodes) : nodes_(std::move(nodes)) {}

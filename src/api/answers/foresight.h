@@ -14,15 +14,14 @@
 #include "codec/api/json_api.h"
 #include "control/controller.h"
 #include "lifecycle/run_times.h"
+#include "ports/background.h"
 #include "ports/clock.h"
 #include "ports/store.h"
 #include "scheduling/explain/forecast.h"
 
 namespace berth::api {
 
-// Runs `work` on another thread, which must touch nothing of the server, and `then` on the loop's
-// afterwards. False, and neither is run, when too much waits for its turn.
-using Background = std::function<bool(std::function<void()> work, std::function<void()> then)>;
+using ports::Background;
 
 // An estimate is made anew after this, also when nothing has happened.
 inline constexpr base::Duration kEstimateLasts{10 * 1000};

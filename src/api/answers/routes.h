@@ -56,6 +56,9 @@ void get_readiness(Site& site, Call call);
 void get_ledger(Site& site, Call call);
 // overview.cc
 void get_overview(Site& site, Call call);
+// map.cc
+void get_map(Site& site, Call call);
+void get_topology(Site& site, Call call);
 // sessions.cc
 void get_me(Site& site, Call call);
 void post_link(Site& site, Call call);

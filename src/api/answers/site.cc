@@ -19,6 +19,7 @@ base::Result<std::int64_t> parse_number(std::string_view name, std::string_view 
 void on_events(Site& site, std::span<const model::Event> events) {
     site.waiting.on_events(events);
     site.live.on_events(events);
+    site.map.on_events(events);
 }
 
 void on_tick(Site& site) {

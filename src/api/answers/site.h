@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "api/answers/foresight.h"
-#include "api/answers/waiting.h"
 #include "api/http/http.h"
 #include "api/http/sessions.h"
 #include "api/live/live.h"
+#include "api/live/waiting.h"
+#include "api/map/map_desk.h"
 #include "api/pages/pages.h"
 #include "api/past/past_desk.h"
 #include "control/controller.h"
@@ -64,6 +65,7 @@ struct Site {
     Background in_background;
     ForesightDesk foresight;
     PastDesk past{store};
+    MapDesk map{controller, inventory, clock, in_background};
 };
 
 // One request on its way to its answer. `words` are the parts of the path that a route leaves open.

@@ -108,6 +108,22 @@ std::string overview(SchemaBook& book) {
     });
 }
 
+std::string topology(SchemaBook& book) {
+    constexpr std::string_view kNames = R"({"type":"array","items":{"type":"string"}})";
+    constexpr std::string_view kColumn = R"({"type":"array","items":{"type":"integer"}})";
+    return book.refer("Topology", [&] {
+        ObjectSchema nodes(Side::Answer);
+        nodes.add("names", kNames);
+        for (const std::string_view column : {"gpus", "pool", "rack", "model", "memory"}) {
+            nodes.add(column, kColumn);
+        }
+        ObjectSchema object(Side::Answer);
+        for (const std::string_view list : {"pools", "racks", "models"}) object.add(list, kNames);
+        object.add("nodes", nodes.text());
+        return object.text();
+    });
+}
+
 std::string ledger(SchemaBook& book) {
     const std::string row = book.refer("LedgerRow", [] {
         ObjectSchema uses(Side::Answer);

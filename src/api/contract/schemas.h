@@ -18,6 +18,7 @@ std::string nothing(SchemaBook& book);  // {}
 std::string notes(SchemaBook& book);
 std::string server(SchemaBook& book);
 std::string overview(SchemaBook& book);
+std::string topology(SchemaBook& book);
 std::string ledger(SchemaBook& book);
 std::string job(SchemaBook& book);
 std::string submitted(SchemaBook& book);  // a job, or what would become of it

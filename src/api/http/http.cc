@@ -52,6 +52,21 @@ bool parse_target(std::string_view target, Request& request) {
     return true;
 }
 
+bool lists(std::string_view list, std::string_view word) {
+    while (!list.empty()) {
+        const std::size_t comma = std::min(list.find(','), list.size());
+        std::string_view item = list.substr(0, comma);
+        list.remove_prefix(std::min(comma + 1, list.size()));
+        item.remove_prefix(std::min(item.find_first_not_of(" \t"), item.size()));
+        if (item.starts_with("W/")) item.remove_prefix(2);
+        const std::size_t end = std::min(item.find_first_of("; \t"), item.size());
+        const std::string_view name = item.substr(0, end);
+        const bool is_refused = item.ends_with("q=0");
+        if ((name == word || name == "*") && !is_refused) return true;
+    }
+    return false;
+}
+
 Response text_page(int status, std::string text) {
     return {status, std::move(text), "text/plain; charset=utf-8", {}};
 }

@@ -54,6 +54,10 @@ using Handler = std::function<void(Request, Respond)>;
 // Splits "/a%20b?x=1&y" into a decoded path and decoded query. False when an escape is broken.
 bool parse_target(std::string_view target, Request& request);
 
+// Whether one of the list's items is the word, or says "any": `"a", "b"` or `gzip, br;q=1`. An item
+// with the quality 0 is refused by its sender.
+bool lists(std::string_view list, std::string_view word);
+
 std::string_view status_text(int status);
 
 // Appends status line, headers and body. What a stream sends comes behind it, until the end.

@@ -59,23 +59,6 @@ std::string_view cut_bytes(std::string_view& text, std::size_t size) {
     return front;
 }
 
-// Whether one of the list's items is the word, or says "any": `"a", "b"` or `gzip, br;q=1`. An item
-// with the quality 0 is refused by its sender.
-bool lists(std::string_view list, std::string_view word) {
-    while (!list.empty()) {
-        const std::size_t comma = std::min(list.find(','), list.size());
-        std::string_view item = list.substr(0, comma);
-        list.remove_prefix(std::min(comma + 1, list.size()));
-        item.remove_prefix(std::min(item.find_first_not_of(" \t"), item.size()));
-        if (item.starts_with("W/")) item.remove_prefix(2);
-        const std::size_t end = std::min(item.find_first_of("; \t"), item.size());
-        const std::string_view name = item.substr(0, end);
-        const bool is_refused = item.ends_with("q=0");
-        if ((name == word || name == "*") && !is_refused) return true;
-    }
-    return false;
-}
-
 Response safe_page(int status, std::string_view type) {
     Response response{status, {}, std::string(type), {}};
     response.headers = {

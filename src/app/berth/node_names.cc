@@ -35,6 +35,7 @@ base::Result<std::vector<model::Node>> NamedNodes::discover() {
 }
 
 base::Result<std::vector<ports::GpuReading>> NamedNodes::read() {
+    const std::lock_guard one_at_a_time(reading_);
     auto readings = inventory_->read();
     if (!readings) return readings;
     for (ports::GpuReading& reading : *readings) {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "cluster/cluster.h"
@@ -22,9 +23,11 @@ class NamedNodes final : public ports::GpuInventory {
     base::Result<std::vector<model::Node>> discover() override;
     base::Result<std::vector<ports::GpuReading>> read() override;
     std::string driver() override { return inventory_->driver(); }
+    bool is_simulated() const override { return inventory_->is_simulated(); }
 
   private:
     std::unique_ptr<ports::GpuInventory> inventory_;
+    std::mutex reading_;
     std::map<std::string, std::string> names_;  // the inventory's -> the cluster's
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/answers/waiting.h"
+#include "api/live/waiting.h"
 
 #include <set>
 
