@@ -4,89 +4,11 @@
 // theme and width, keys lead where they say, an address shows what it says, a restart of the server
 // turns the chip and loses nothing, any prefix holds.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-
-const kChromium = [process.env.BERTH_CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome']
-  .find((path) => path && existsSync(path));
-if (!kChromium) {
-  console.log('skipped: no chromium is here (apt install chromium, or BERTH_CHROMIUM)');
-  process.exit(77);
-}
-
-const web = createRequire(new URL('../../web/package.json', import.meta.url));
-const { chromium } = web('playwright-core');
-const kAxe = readFileSync(web.resolve('axe-core/axe.min.js'), 'utf8');
-const kTags = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
-const kPatience = 60_000;
-const kScreens = [1440, 390].flatMap((width) =>
-  ['dark', 'light'].map((colorScheme) => ({ colorScheme, viewport: { width, height: 900 } })));
-
-const data = mkdtempSync(join(tmpdir(), 'berth-web-'));
-let browser;
-let port = 0;
-let failures = []; // what a page complained of
-
-function berth(...words) {
-  const program = join(process.env.BERTH_BIN, 'berth');
-  return execFileSync(program, words, {
-    encoding: 'utf8', env: { ...process.env, BERTH_DATA: data },
-  });
-}
-
-function up() {
-  berth('up', '--gpus', 'sim:8x80G', '--port', String(port));
-  port = Number(readFileSync(join(data, 'port'), 'utf8'));
-}
-
-function link() {
-  return /http:\S+/.exec(berth('web'))[0];
-}
-
-async function opened(address, options = {}) {
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(kPatience);
-  const page = await context.newPage();
-  page.on('pageerror', (error) => failures.push(error.message));
-  page.on('console', (message) => {
-    const isSilence = /Failed to load resource/.test(message.text());
-    if (message.type() === 'error' && !isSilence) failures.push(message.text());
-  });
-  await page.goto(address);
-  return page;
-}
-
-async function signedIn(options) {
-  const page = await opened(link(), options);
-  await page.getByText('Live', { exact: true }).first().waitFor();
-  return page;
-}
-
-async function axe(page) {
-  await page.evaluate(kAxe);
-  const found = await page.evaluate(
-    (values) => globalThis.axe.run(document, { runOnly: { type: 'tag', values } }), kTags);
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
-}
-
-async function isWhole(page) {
-  assert.deepEqual(await axe(page), []);
-  const { wide, words } = await page.evaluate(() => ({
-    wide: document.documentElement.scrollWidth - innerWidth,
-    words: document.body.innerText,
-  }));
-  assert.ok(wide <= 0, `the page is ${wide} px wider than the screen`);
-  assert.doesNotMatch(words, /\b(NaN|null|undefined|0s|Infinity)\b|\[object/);
-}
-
-async function goneTo(page, end) {
-  await page.waitForURL((url) => url.href.endsWith(end));
-}
+import {
+  berth, end, failures, goneTo, isWhole, kPatience, kScreens, link, openBrowser, opened, port, signedIn, up,
+} from './browser_case.js';
 
 before(async () => {
   up();
@@ -97,14 +19,10 @@ before(async () => {
     ['nlp', 8, 'large'], ['nlp', 8, 'larger']]) {
     berth('run', '-d', '-p', project, '-g', String(gpus), '-n', name, '--', 'sleep', '1000');
   }
-  browser = await chromium.launch({ executablePath: kChromium, args: ['--no-sandbox'] });
+  await openBrowser();
 });
 
-after(async () => {
-  await browser?.close();
-  berth('down', '--jobs', 'cancel');
-  rmSync(data, { recursive: true });
-});
+after(end);
 
 test('who has not signed in is asked to, and a link signs in once', async () => {
   const page = await opened(`http://localhost:${port}/`);
@@ -342,7 +260,7 @@ test('a log begins at its end, is searched, and is text whatever a job prints', 
 });
 
 test('who may only look sees a job and its log, and nothing to do', async () => {
-  const page = await opened(/http:\S+/.exec(berth('web', '--look-only'))[0]);
+  const page = await opened(link('--look-only'));
   await page.getByText('Live', { exact: true }).first().waitFor();
   await page.goto(`http://localhost:${port}/job?id=1`);
   await page.getByRole('heading', { level: 1, name: /^bert has run for/ }).waitFor();

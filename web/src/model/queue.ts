@@ -53,7 +53,7 @@ export function byProject(jobs: readonly Row[]): Group[] {
 }
 
 // "project:nlp", "user:maria", "reason:quota", or a part of any of its names.
-function isNamed(job: Row, word: string): boolean {
+export function isNamed(job: Row, word: string): boolean {
   const [field, value] = word.includes(':') ? split(word) : ['', word];
   const named: Record<string, string> = {
     project: job.project,

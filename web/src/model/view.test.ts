@@ -5,12 +5,23 @@ import { addressOf, viewOf, type View } from './view';
 const kAll: View = {
   page: 'queue', state: 'running', reason: 'QuotaFair', project: 'a b&c', pool: '', text: 'user:é', sort: 'gpus',
   job: 0, tab: 'overview', attempt: 0, rank: 0,
+  colour: 'project', pool: '', chosen: '', zoom: '',
 };
 
 test('an address says all of a view, and is relative', () => {
   const address = addressOf(kAll);
   expect(address.startsWith('./queue?')).toBe(true);
   expect(viewOf('/some/prefix/queue', address.slice(address.indexOf('?')))).toEqual(kAll);
+});
+
+test('an address says all of what is shown of the map', () => {
+  const view: View = {
+    ...viewOf('/map', ''), colour: 'activity', pool: 'h 100', text: 'bert', chosen: 'n61:4', zoom: '2@0.5,0.5',
+  };
+  const address = addressOf(view);
+  expect(address.startsWith('./map?colour=activity')).toBe(true);
+  expect(viewOf('/berth/map', address.slice(address.indexOf('?')))).toEqual(view);
+  expect(addressOf(viewOf('/map', ''))).toBe('./map');
 });
 
 test('what is the default is not said', () => {

@@ -2,9 +2,10 @@
 //
 // Which page is shown, and what of it? The address says all of it: a link shows the same to others.
 
-export type PageName = 'home' | 'queue' | 'job' | 'projects';
+export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects';
 export type Tab = 'overview' | 'logs' | 'attempts' | 'events' | 'spec';
 export type StateFilter = 'waiting' | 'hold' | 'running' | 'ended';
+export type MapColour = 'project' | 'state' | 'activity' | 'memory';
 export type Sort = 'position' | 'waiting' | 'gpus' | 'project';
 
 export interface View {
@@ -19,11 +20,16 @@ export interface View {
   tab: Tab;
   attempt: number; // whose log is shown; 0 = the newest
   rank: number;
+  colour: MapColour; // of the map, as below
+  pool: string; // empty = all
+  chosen: string; // a node, or one of its GPUs: "n61:4"; empty = nothing
+  zoom: string; // "2.5@0.31,0.4": times, and the point in the middle as parts of the map; empty = all of it
 }
 
 const kStates: readonly StateFilter[] = ['waiting', 'hold', 'running', 'ended'];
-const kPages: readonly PageName[] = ['home', 'queue', 'job', 'projects'];
+const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects'];
 const kTabs: readonly Tab[] = ['overview', 'logs', 'attempts', 'events', 'spec'];
+export const kColours: readonly MapColour[] = ['project', 'state', 'activity', 'memory'];
 const kSorts: readonly Sort[] = ['position', 'waiting', 'gpus', 'project'];
 
 // "/berth/queue", "?state=running" -> the view. What it does not know it takes for the default.
@@ -45,6 +51,10 @@ export function viewOf(path: string, search: string): View {
     tab: word('tab', kTabs),
     attempt: number('attempt'),
     rank: number('rank'),
+    colour: word('colour', kColours),
+    pool: asked.get('pool') ?? '',
+    chosen: asked.get('sel') ?? '',
+    zoom: asked.get('zoom') ?? '',
   };
 }
 
@@ -62,17 +72,25 @@ export function addressOf(view: Partial<View> & { page: PageName }): string {
   if (view.page === 'projects') {
     if (view.pool) said.set('pool', view.pool);
     if (view.project) said.set('project', view.project);
-    return withSaid('./projects', said);
+    return withSearch('./projects', said);
+  }
+  if (view.page === 'map') {
+    if (view.colour && view.colour !== kColours[0]) said.set('colour', view.colour);
+    if (view.pool) said.set('pool', view.pool);
+    if (view.text) said.set('q', view.text);
+    if (view.chosen) said.set('sel', view.chosen);
+    if (view.zoom) said.set('zoom', view.zoom);
+    return withSearch('./map', said);
   }
   if (view.state && view.state !== kStates[0]) said.set('state', view.state);
   if (view.reason) said.set('reason', view.reason);
   if (view.project) said.set('project', view.project);
   if (view.text) said.set('q', view.text);
   if (view.sort && view.sort !== kSorts[0]) said.set('sort', view.sort);
-  return withSaid('./queue', said);
+  return withSearch('./queue', said);
 }
 
-function withSaid(path: string, said: URLSearchParams): string {
+function withSearch(page: string, said: URLSearchParams): string {
   const search = said.toString();
-  return search === '' ? path : `${path}?${search}`;
+  return search === '' ? page : `${page}?${search}`;
 }
