@@ -39,6 +39,13 @@ supervision::StopKind kind_of(ports::StopReason reason) {
     return supervision::StopKind::Cancel;
 }
 
+Machine machine_of(const ProcessLauncherOptions& options) {
+    Machine machine{options.cluster,   options.runtime, options.data_dir + "/jobs", {},
+                    options.log_limit, options.umask,   options.gpu_counters};
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> machine.boot;
+    return machine;
+}
+
 }  // namespace
 
 struct ProcessLauncher::Attempt {
@@ -65,13 +72,10 @@ struct ProcessLauncher::Attempt {
 
 ProcessLauncher::ProcessLauncher(asio::io_context& loop, ProcessLauncherOptions options)
     : loop_(loop),
-      machine_{std::move(options.cluster), std::move(options.runtime),
-               options.data_dir + "/jobs", {},
-               options.log_limit,          options.umask},
+      machine_(machine_of(options)),
       spawner_(std::move(options.supervisor)),
       alive_(std::make_shared<bool>(true)) {
     ::mkdir(machine_.jobs_dir.c_str(), 0700);
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> machine_.boot;
 }
 
 ProcessLauncher::~ProcessLauncher() {

@@ -33,6 +33,7 @@ struct ProcessLauncherOptions {
     std::string runtime;  // path of the runtime folder, which is there (runtime/folder.h)
     std::int64_t log_limit = 0;  // bytes on disk for each task's log; 0 = none
     mode_t umask = 022;  // of the jobs' processes
+    std::string gpu_counters = {};  // a folder, as in make_order.h
 };
 
 class ProcessLauncher final : public ports::Launcher {

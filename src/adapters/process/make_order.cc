@@ -11,7 +11,8 @@ namespace {
 using supervision::Order;
 using supervision::TaskOrder;
 
-std::vector<TaskOrder> make_tasks(const std::vector<ports::TaskLaunch>& launches) {
+std::vector<TaskOrder> make_tasks(const std::vector<ports::TaskLaunch>& launches,
+                                  const std::string& gpu_counters) {
     std::vector<std::string> nodes;  // in order of appearance, which is the order of ranks
     std::vector<TaskOrder> tasks;
     for (const ports::TaskLaunch& launch : launches) {
@@ -31,6 +32,9 @@ std::vector<TaskOrder> make_tasks(const std::vector<ports::TaskLaunch>& launches
         }
         task.visible_devices =
             launch.visible_devices.empty() ? task.gpu_indices : launch.visible_devices;
+        if (!gpu_counters.empty() && !task.gpu_indices.empty()) {
+            task.environment.push_back("BERTH_SIMULATED_GPUS=" + gpu_counters + '/' + launch.node);
+        }
         if (node == nodes.end()) nodes.push_back(launch.node);
         tasks.push_back(std::move(task));
     }
@@ -65,7 +69,7 @@ Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
     order.attached = launch.spec.attached;
     order.command = launch.spec.command;
     order.environment = launch.spec.environment;
-    order.tasks = make_tasks(launch.tasks);
+    order.tasks = make_tasks(launch.tasks, machine.gpu_counters);
     return order;
 }
 

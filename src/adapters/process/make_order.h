@@ -20,6 +20,8 @@ struct Machine {
     std::string boot;
     std::int64_t log_limit = 0;        // bytes of each task's log; 0 = none
     mode_t umask = 022;
+    // A folder in which programs on simulated GPUs say what they do; empty = GPUs are real.
+    std::string gpu_counters = {};
 };
 
 supervision::Order make_order(const Machine& machine, const ports::LaunchOrder& launch);

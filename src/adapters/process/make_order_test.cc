@@ -33,3 +33,14 @@ TEST_CASE("all attempts of a job share a checkpoint directory, unless the user h
     launch.spec.checkpoint_dir = "/mine";
     CHECK(make_order(kMachine, launch).checkpoint_dir == "/mine");
 }
+
+TEST_CASE("a program on simulated GPUs hears where to say what it does on them") {
+    ports::LaunchOrder launch;
+    launch.tasks = {{0, 0, "n3", {4, 5}}, {1, 1, "n3", {}}};
+    process::Machine machine = kMachine;
+    machine.gpu_counters = "/data/run/gpus";
+    const supervision::Order order = make_order(machine, launch);
+    using Words = std::vector<std::string>;
+    CHECK(order.tasks[0].environment == Words{"BERTH_SIMULATED_GPUS=/data/run/gpus/n3"});
+    CHECK(order.tasks[1].environment.empty());
+}

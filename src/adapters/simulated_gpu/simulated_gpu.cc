@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/simulated_gpu/simulated_gpu.h"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace berth::simulated_gpu {
 namespace {
 
 constexpr int kNodesMax = 10'000;
+constexpr std::chrono::seconds kSilent{10};  // then a process is there no more
 
 struct Description {
     int nodes = 0;                     // 0 = one, named by the caller
@@ -69,9 +76,53 @@ base::Result<Description> read_spec(std::string_view spec) {
     return description;
 }
 
+using GpuPlace = std::pair<std::string, int>;
+
+struct Counted {
+    int busy = 0;  // percent, as below
+    int memory = 0;
+};
+
+// Of a file that is named by a GPU and a process.
+std::optional<GpuPlace> place_of(const std::string& name) {
+    const std::size_t process = name.rfind('.');
+    if (process == std::string::npos || process == 0) return std::nullopt;
+    const std::size_t index = name.rfind('.', process - 1);
+    if (index == std::string::npos) return std::nullopt;
+    int gpu = 0;
+    const char* const end = name.data() + process;
+    const auto [read_to, error] = std::from_chars(name.data() + index + 1, end, gpu);
+    if (error != std::errc{} || read_to != end) return std::nullopt;
+    return GpuPlace{name.substr(0, index), gpu};
+}
+
+// What all processes together say. A process that was killed leaves its file, which goes.
+std::map<GpuPlace, Counted> counted_in(const std::string& folder) {
+    namespace fs = std::filesystem;
+    std::map<GpuPlace, Counted> counted;
+    std::error_code error;
+    for (fs::directory_iterator file(folder, error), end; !error && file != end;
+         file.increment(error)) {
+        const auto place = place_of(file->path().filename().string());
+        std::error_code gone;
+        const auto written = fs::last_write_time(file->path(), gone);
+        if (!place || gone) continue;
+        if (fs::file_time_type::clock::now() - written > kSilent) {
+            fs::remove(file->path(), gone);
+            continue;
+        }
+        Counted its;
+        if (!(std::ifstream(file->path()) >> its.busy >> its.memory)) continue;
+        counted[*place].busy += std::max(its.busy, 0);
+        counted[*place].memory += std::max(its.memory, 0);
+    }
+    return counted;
+}
+
 }  // namespace
 
-base::Result<SimulatedGpus> SimulatedGpus::parse(std::string_view spec, std::string only) {
+base::Result<SimulatedGpus> SimulatedGpus::parse(std::string_view spec, std::string only,
+                                                 std::string counters) {
     BERTH_TRY(description, read_spec(spec));
     model::Node node;
     node.name = std::move(only);
@@ -84,10 +135,11 @@ base::Result<SimulatedGpus> SimulatedGpus::parse(std::string_view spec, std::str
         nodes.push_back(node);
     }
     if (nodes.empty()) nodes.push_back(node);
-    return SimulatedGpus(std::move(nodes));
+    return SimulatedGpus(std::move(nodes), std::move(counters));
 }
 
 base::Result<std::vector<ports::GpuReading>> SimulatedGpus::read() {
+    const std::map<GpuPlace, Counted> counted = counted_in(counters_);
     std::vector<ports::GpuReading> readings;
     for (const model::Node& node : nodes_) {
         for (int index = 0; index < node.gpus; ++index) {
@@ -95,6 +147,11 @@ base::Result<std::vector<ports::GpuReading>> SimulatedGpus::read() {
             reading.node = node.name;
             reading.index = index;
             reading.uuid = "SIM-" + node.name + '-' + std::to_string(index);
+            if (const auto found = counted.find({node.name, index}); found != counted.end()) {
+                reading.utilization_percent = std::min(found->second.busy, 100);
+                const int memory = std::min(found->second.memory, 100);
+                reading.memory_used = base::Bytes{node.gpu_memory.value / 100 * memory};
+            }
             readings.push_back(std::move(reading));
         }
     }

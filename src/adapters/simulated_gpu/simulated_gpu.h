@@ -5,7 +5,9 @@
 //   sim:64x8x80G       64 nodes n0 .. n63 of 8 GPUs each
 //   sim:8xH100:80G     the GPUs say they are H100
 //   sim:8              GPUs that do not say what memory they have
-// CPU and host memory are not accounted. Nothing is measured: readings say so.
+// CPU and host memory are not accounted. What a GPU does is what programs on it say, each in a file
+// of its own, NODE.INDEX.PID: the part of the time that its kernels ran, and of the memory that it
+// uses, in percent. Without such a file readings say that nothing was measured.
 #pragma once
 
 #include <string_view>
@@ -16,18 +18,22 @@ namespace berth::simulated_gpu {
 
 class SimulatedGpus final : public ports::GpuInventory {
   public:
-    // `spec` as above, with or without "sim:"; `only` names a single node.
+    // `spec` as above, with or without "sim:"; `only` names a single node, `counters` the folder of
+    // the files; it need not be there.
     // Errors: Invalid, saying which part.
-    static base::Result<SimulatedGpus> parse(std::string_view spec, std::string only);
+    static base::Result<SimulatedGpus> parse(std::string_view spec, std::string only,
+                                             std::string counters = {});
 
     base::Result<std::vector<model::Node>> discover() override { return nodes_; }
     base::Result<std::vector<ports::GpuReading>> read() override;
     bool is_simulated() const override { return true; }
 
   private:
-    explicit SimulatedGpus(std::vector<model::Node> nodes) : nodes_(std::move(nodes)) {}
+    SimulatedGpus(std::vector<model::Node> nodes, std::string counters)
+        : nodes_(std::move(nodes)), counters_(std::move(counters)) {}
 
     std::vector<model::Node> nodes_;
+    std::string counters_;
 };
 
 }  // namespace berth::simulated_gpu

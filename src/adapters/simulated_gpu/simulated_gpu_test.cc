@@ -2,6 +2,10 @@
 #include "adapters/simulated_gpu/simulated_gpu.h"
 
 #include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
 
 using namespace berth;
 using simulated_gpu::SimulatedGpus;
@@ -63,4 +67,29 @@ TEST_CASE("readings say that nothing was measured") {
     CHECK(readings->back().utilization_percent == -1);
     CHECK(readings->back().memory_used.value == -1);
     CHECK(readings->back().healthy);
+}
+
+TEST_CASE("a GPU does what the programs on it say, until they are silent") {
+    namespace fs = std::filesystem;
+    char name[] = "/tmp/berth-counters-XXXXXX";
+    REQUIRE(::mkdtemp(name) != nullptr);
+    const fs::path folder = name;
+    const auto write = [&](const char* file, const char* text) {
+        std::ofstream(folder / file) << text;
+    };
+    write("n1.0.71", "60 20\n");
+    write("n1.0.72", "30 30\n");
+    write("n.0.1.73", "50 50\n");  // of a node with a point in its name
+    write("n0.1.74", "80 10\n");
+    write("n0.0", "80 10\n");
+    write("n0.0.75", "none\n");
+    fs::last_write_time(folder / "n0.1.74",
+                        fs::file_time_type::clock::now() - std::chrono::minutes{1});
+    const auto readings = SimulatedGpus::parse("2x2x80G", "host", folder.string())->read();
+    REQUIRE(readings->size() == 4);
+    CHECK(readings->at(2).utilization_percent == 90);
+    CHECK(readings->at(2).memory_used.value == (80LL << 30) / 100 * 50);
+    for (const std::size_t gpu : {0, 1, 3}) CHECK(readings->at(gpu).utilization_percent == -1);
+    CHECK_FALSE(fs::exists(folder / "n0.1.74"));
+    fs::remove_all(folder);
 }

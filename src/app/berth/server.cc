@@ -187,7 +187,7 @@ bool Server::Parts::run_in_background(std::function<void()> work, std::function<
 
 base::Status Server::Parts::open() {
     BERTH_TRY(policy, choose_policy(options));
-    BERTH_TRY(chosen_inventory, choose_inventory(options.gpus));
+    BERTH_TRY(chosen_inventory, choose_inventory(options.gpus, gpu_counters_of(options)));
     inventory = std::move(chosen_inventory);
     BERTH_TRY(data, runtime::Folder::make_data_folder(options.data_dir));
     BERTH_TRY(could_be_read, process::take_jobs_folder(data));

@@ -35,8 +35,9 @@ std::string host_name() {
 // The only simulated node; the same on every machine, so that what is written about it is true.
 constexpr const char* kSimulatedNode = "sim1";
 
-base::Result<ChosenInventory> simulated(std::string_view spec, const std::string& note) {
-    BERTH_TRY(gpus, simulated_gpu::SimulatedGpus::parse(spec, kSimulatedNode));
+base::Result<ChosenInventory> simulated(std::string_view spec, const std::string& note,
+                                        const std::string& counters) {
+    BERTH_TRY(gpus, simulated_gpu::SimulatedGpus::parse(spec, kSimulatedNode, counters));
     ChosenInventory chosen;
     chosen.inventory = std::make_unique<simulated_gpu::SimulatedGpus>(std::move(gpus));
     chosen.is_simulated = true;
@@ -90,8 +91,11 @@ base::Result<std::vector<gpu_shares::Gpu>> shared_gpus(ports::GpuInventory& inve
 
 }  // namespace
 
-base::Result<ChosenInventory> choose_inventory(const std::string& gpus) {
-    if (gpus.starts_with(kSimulated)) return simulated(gpus, "");
+std::string gpu_counters_of(const ServerOptions& options) { return options.data_dir + "/run/gpus"; }
+
+base::Result<ChosenInventory> choose_inventory(const std::string& gpus,
+                                               const std::string& gpu_counters) {
+    if (gpus.starts_with(kSimulated)) return simulated(gpus, "", gpu_counters);
     if (gpus != "auto") {
         return base::invalid("--gpus: wanted auto or sim:8x80G, found \"" + gpus + "\"");
     }
@@ -100,7 +104,8 @@ base::Result<ChosenInventory> choose_inventory(const std::string& gpus) {
     const bool has_gpus =
         nodes && std::ranges::any_of(*nodes, [](const model::Node& node) { return node.gpus > 0; });
     if (!has_gpus) {
-        return simulated(kWhenNoGpu, nodes ? ", no GPU was found" : ", no NVIDIA driver was found");
+        const char* const note = nodes ? ", no GPU was found" : ", no NVIDIA driver was found";
+        return simulated(kWhenNoGpu, note, gpu_counters);
     }
     ChosenInventory chosen;
     chosen.inventory = std::move(real);
@@ -149,10 +154,15 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     }
     BERTH_TRY(runtime,
               runtime::Folder::make(options.data_dir + "/run", runtime::Openness::Private));
+    std::string counters;
+    if (is_simulated) {
+        counters = gpu_counters_of(options);
+        BERTH_TRY_VOID(runtime::Folder::make(counters, runtime::Openness::Private));
+    }
     auto processes = std::make_unique<process::ProcessLauncher>(
         loop,
         process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id, runtime.path(),
-                                        options.log_limit.value, options.jobs_umask});
+                                        options.log_limit.value, options.jobs_umask, counters});
     BERTH_TRY(settings, share_settings(options, cluster_id, runtime.path(), is_simulated));
     auto shares =
         std::make_unique<gpu_shares::GpuShares>(loop, std::move(processes), std::move(settings));

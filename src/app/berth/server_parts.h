@@ -24,7 +24,10 @@ struct ChosenInventory {
 };
 
 // "auto": what the driver shows, else eight simulated GPUs. Errors: Invalid.
-base::Result<ChosenInventory> choose_inventory(const std::string& gpus);
+// `gpu_counters`: the folder in which programs on simulated GPUs say what they do.
+base::Result<ChosenInventory> choose_inventory(const std::string& gpus,
+                                               const std::string& gpu_counters);
+std::string gpu_counters_of(const ServerOptions& options);
 
 struct ChosenLauncher {
     std::unique_ptr<ports::Launcher> launcher;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/trainer/trainer.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ constexpr double kFirstLoss = 4.0;
 constexpr double kLossFloor = 0.3;
 constexpr int kBadUsage = 124;
 constexpr int kInterrupted = 128 + SIGINT;
+constexpr base::Duration kCountEvery{500};
 
 struct Settings {
     std::int64_t steps = 200;
@@ -98,6 +100,41 @@ base::Result<Settings> read_settings(const std::vector<std::string>& arguments) 
     return settings;
 }
 
+// What this program does on its simulated GPUs, for who shows it: a file for each, as
+// adapters/simulated_gpu reads them.
+class GpuCounters {
+  public:
+    GpuCounters() {
+        const std::string front = environment("BERTH_SIMULATED_GPUS", "");
+        std::string gpus = environment("CUDA_VISIBLE_DEVICES", "");
+        while (!front.empty() && !gpus.empty()) {
+            const std::size_t comma = std::min(gpus.find(','), gpus.size());
+            paths_.push_back(front + '.' + gpus.substr(0, comma) + '.' +
+                             std::to_string(::getpid()));
+            gpus.erase(0, comma + 1);
+        }
+    }
+    GpuCounters(const GpuCounters&) = delete;
+    GpuCounters& operator=(const GpuCounters&) = delete;
+    ~GpuCounters() {
+        for (const std::string& path : paths_) ::unlink(path.c_str());
+    }
+
+    // In percent. What could not be written is not shown.
+    void write(int busy, int memory) const {
+        for (const std::string& path : paths_) {
+            // In one piece, of one length: a reader never finds a part of it.
+            const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+            if (file < 0) continue;
+            ::dprintf(file, "%3d %3d\n", busy, memory);
+            ::close(file);
+        }
+    }
+
+  private:
+    std::vector<std::string> paths_;
+};
+
 class Trainer {
   public:
     explicit Trainer(const Settings& settings)
@@ -114,6 +151,7 @@ class Trainer {
         while (state_.step < settings_.steps) {
             if (!wait_for_step()) return stop();
             descend();
+            count_work();
             if (state_.step % settings_.print_every == 0 || state_.step == settings_.steps)
                 print_step();
             const bool is_due =
@@ -177,6 +215,16 @@ class Trainer {
         ++state_.step;
     }
 
+    // Between steps a real program loads data; how long differs from one to the next.
+    void count_work() {
+        const std::int64_t every = std::max<std::int64_t>(
+            1, kCountEvery / std::max(settings_.step_time, base::Duration{1}));
+        if (state_.step % every != 0) return;
+        base::Rng rng(state_.dice);
+        gpus_.write(static_cast<int>(rng.between(76, 96)),
+                    static_cast<int>(40 + settings_.seed * 17 % 45));
+    }
+
     void print_step() const {
         say("step %lld/%lld  loss %.4f%s\n", static_cast<long long>(state_.step),
             static_cast<long long>(settings_.steps), state_.loss, bar().c_str());
@@ -216,6 +264,7 @@ class Trainer {
     std::string rank_;
     std::string directory_;
     bool is_terminal_;
+    GpuCounters gpus_;
     State state_;
 };
 

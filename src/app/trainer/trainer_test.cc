@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "app/trainer/checkpoint.h"
@@ -159,4 +160,35 @@ TEST_CASE("what it does not understand it says") {
         CHECK(ended.code == 124);
         CHECK(ended.output.find("usage: berth-trainer") != std::string::npos);
     }
+}
+
+TEST_CASE("on simulated GPUs it says what it does on each, until it ends") {
+    const Scratch scratch;
+    ::setenv("BERTH_SIMULATED_GPUS", (scratch.path() + "/n1").c_str(), 1);
+    ::setenv("CUDA_VISIBLE_DEVICES", "2,5", 1);
+    const std::vector<std::string> steps = {"--step-time", "1ms", "--print-every", "500",
+                                            "--steps"};
+    const auto run = [&](const char* many, int signal) {
+        std::vector<std::string> arguments = steps;
+        arguments.emplace_back(many);
+        train(scratch, arguments, signal, 2);
+        std::set<std::string> found;
+        for (const auto& file : std::filesystem::directory_iterator(scratch.path())) {
+            const std::string name = file.path().filename().string();
+            if (!name.starts_with("n1.")) continue;
+            found.insert(name.substr(0, name.rfind('.')));
+            int busy = 0;
+            int memory = 0;
+            std::istringstream(read_all(file.path().string())) >> busy >> memory;
+            CHECK(busy > 0);
+            CHECK(busy <= 100);
+            CHECK(memory > 0);
+            std::filesystem::remove(file.path());
+        }
+        return found;
+    };
+    CHECK(run("100000", SIGKILL) == std::set<std::string>{"n1.2", "n1.5"});
+    CHECK(run("600", 0).empty());
+    ::unsetenv("BERTH_SIMULATED_GPUS");
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
