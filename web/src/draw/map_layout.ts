@@ -69,7 +69,7 @@ export function racksOf(topology: Topology, pool: number, chunk: number): Rack[]
     for (let at = 0; at < nodes.length; at += chunk) {
       const some = nodes.slice(at, at + chunk);
       const [from, to] = [name(some[0] ?? 0), name(some.at(-1) ?? 0)];
-      parts.push({ title: from === to ? from : `${from} to ${to}`, nodes: some });
+      parts.push({ title: from === to ? '' : `${from} to ${to}`, nodes: some }); // one has its name beside it
     }
     return parts;
   });

@@ -92,7 +92,7 @@ export function paintChoice(context: Context, scene: MapScene, camera: Camera): 
     const last = (layout.first[chosenNode + 1] as number) - (layout.first[chosenNode] as number) - 1;
     const end = tileOf(layout, chosenNode, Math.min(last, layout.gpusAcross - 1));
     const bottom = tileOf(layout, chosenNode, last);
-    const left = corner.x - layout.inset.left;
+    const left = corner.x - Math.max(0, layout.inset.left - 3);
     outline({ x: left, y: corner.y, w: end.x + end.w - left, h: bottom.y + bottom.h - corner.y }, palette.accent, 1.5, 2);
     if (chosenGpu >= 0) {
       const from = layout.first[chosenNode] as number;

@@ -52,8 +52,10 @@ function gather(scene: MapScene, camera: Camera, room: Room, racks: Iterable<num
   const { layout, columns, looks, isDim } = scene;
   const tiles = new Tiles();
   const hasShared = columns.sharedGpu.length > 0;
-  const w = layout.tile.w * camera.scale;
-  const h = layout.tile.h * camera.scale;
+  // Squares that touch at zoom 1 stand apart once they are large.
+  const tight = layout.pitch.x > layout.tile.w ? 0 : layout.tile.w * camera.scale >= kMarkTile ? 2 : 1;
+  const w = layout.tile.w * camera.scale - tight;
+  const h = layout.tile.h * camera.scale - tight;
   for (const rack of racks) {
     for (const node of layout.racks[rack]?.nodes ?? []) {
       const corner = nodeAt(layout, node);
