@@ -11,6 +11,7 @@ Builds, runs the driver tests on this machine's driver, and measures each PART (
   instructions  ... to one of PyTorch on a software GPU: instructions, which no other load disturbs
   sharing    tenants that are half idle, busy, four at once
   crowd      the share of a tenant of many processes and streams, beside one of a single stream
+  resize     the shares of two busy tenants while their terms change, again and again
   overlap    a step that communicates beside computing, capped and beside a busy tenant; short
              kernels beside one of 3 s; long ones behind short ones of another stream
   gangs      two tenants of half of 2, 4 and 8 GPUs that end each step together, one after the
@@ -39,7 +40,7 @@ import torch_step
 from node import (BUILD, GANG, Gpu, Node, OVERLAP, PROGRAM, ROOT, STATE, STREAMS, TIMEOUT_S,
                   end, go, machine, output, running, together)
 
-PARTS = ("calls", "step", "instructions", "sharing", "crowd", "overlap", "gangs", "priority",
+PARTS = ("calls", "step", "instructions", "sharing", "crowd", "resize", "overlap", "gangs", "priority",
          "memory", "pause")
 MIB = 1 << 20
 
@@ -255,6 +256,34 @@ def crowd(gpu, seconds, report):
                        processes=processes, streams=streams, kernels_us=us,
                        share=round(share, 4),
                        without_berth=round(part(processes, streams, us, [os.environ] * 2), 4))
+
+
+# ---- resize -----------------------------------------------------------------------------------
+
+
+# Terms of both from then on, and what the first gets of the time both get.
+RESIZES = (("share=0.5 cap=1", "share=0.5 cap=1", 0.5), ("share=0.8", "share=0.2", 0.8),
+           ("share=0.25", "share=0.75", 0.25), ("share=0.25 cap=0.25", "share=0.25", 0.25),
+           ("share=0.5 cap=1", "share=0.5", 0.5))
+
+
+def resize(gpu, seconds, report):
+    """By what the arbiter says that each used in the last seconds, as `berth gpus` shows it."""
+    with Node(gpu) as node:
+        tenants = [node.tenant("share=0.5", "30G") for _ in range(2)]
+        busy = [running((STREAMS, 20 * seconds, ALL_BLOCKS, 1000), env) for env, _ in tenants]
+        for one in busy:
+            go(one)
+        for *terms, wanted in RESIZES:
+            for (_, name), words in zip(tenants, terms):
+                node.order("set", name, *words.split())
+            time.sleep(2 * seconds)
+            used = [float(node.said(name, "lately")) for _, name in tenants]
+            share = used[0] / sum(used)
+            report.add("resized_share_off_percent", 100 * abs(share / wanted - 1), "<=", 3,
+                       terms=terms, share=round(share, 4), used=used)
+        for one in busy:
+            end(one)
 
 
 # ---- overlap ----------------------------------------------------------------------------------

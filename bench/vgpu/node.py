@@ -114,10 +114,14 @@ class Node:
             env["BERTH_VGPU_NVML"] = str(SOFTWARE / "libnvidia-ml.so.1")
         return env, name
 
-    def charged(self, name):
+    def said(self, name, word):
+        """What the arbiter's status says of a tenant of one GPU."""
         words = dict(word.split("=", 1) for word in self.order("status", name).split()
                      if "=" in word)
-        return int(words["charged"])
+        return words[word]
+
+    def charged(self, name):
+        return int(self.said(name, "charged"))
 
 
 def output(words, env):

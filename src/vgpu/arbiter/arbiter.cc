@@ -108,10 +108,7 @@ base::Result<std::string> Arbiter::carry_out(const Order& order) {
     }
     if (!order.name.empty() && known == tenants_.end())
         return fail(ErrorCode::NotFound, "no tenant \"" + order.name + "\"; status lists them");
-    if (order.verb == Verb::drop) {
-        BERTH_TRY_VOID(drop_tenant(order.name));
-        return std::string();
-    }
+    if (order.verb == Verb::drop) return drop_tenant(order.name).map([] { return std::string(); });
     if (order.verb == Verb::status) {
         std::string text;
         for (const auto& [name, tenant] : tenants_)
@@ -124,6 +121,7 @@ base::Result<std::string> Arbiter::carry_out(const Order& order) {
 
 Status Arbiter::change_tenant(Tenant& tenant, const Order& order) {
     BERTH_TRY_VOID(fit_into_rotation(tenant, order));
+    if (order.verb == Verb::narrow) return tenant.narrow(order);
     if (order.verb == Verb::tenant) rehome(tenant, order);
     BERTH_TRY_VOID(tenant.change(order));
     for (const GpuWish& gpu : order.gpus)
@@ -159,9 +157,8 @@ Status Arbiter::make_tenant(const Order& order) {
     for (const GpuWish& gpu : order.gpus)
         if (gpu.capacity) loans_.set_memory(gpu.uuid, *gpu.capacity);
     tenant->calls.last = EventLoop::now();
-    Tenant& made = *tenant;
-    tenants_[order.name] = std::move(tenant);
-    hear(made, kListener);
+    const auto& made = tenants_[order.name] = std::move(tenant);
+    hear(*made, kListener);
     return {};
 }
 

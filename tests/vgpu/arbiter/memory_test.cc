@@ -48,6 +48,26 @@ TEST_CASE("an owner resizes a tenant while it runs, both ways") {
     leave(process);
 }
 
+TEST_CASE("a limit is lowered at once, or not at all where more is in use") {
+    const Node node;
+    node.order(kTenant);
+    Membership process = node.join("job-7");
+    REQUIRE(charge(process.place(0), 600));
+    const std::string gpu = vgpu::kGpu;
+    CHECK(node.refused("narrow job-7 gpus=" + gpu + ":500") ==
+          "error: tenant \"job-7\" uses 600 bytes of GPU \"" + gpu + "\"");
+    CHECK(node.status("job-7", "limit") == "1000");
+    CHECK(charge(process.place(0), 400));
+    give_back(process.place(0), 400);
+    CHECK(node.order("narrow job-7 gpus=" + gpu + ":600").starts_with("ok"));
+    CHECK(node.status("job-7", "limit") == "600");
+    CHECK_FALSE(charge(process.place(0), 1));
+    // What is larger is for an order that gives.
+    CHECK(node.order("narrow job-7 gpus=" + gpu + ":900").starts_with("ok"));
+    CHECK(node.status("job-7", "limit") == "600");
+    leave(process);
+}
+
 TEST_CASE("tenants do not see each other's use") {
     const Node node;
     node.order(kTenant);

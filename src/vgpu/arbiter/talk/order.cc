@@ -64,6 +64,10 @@ Result<T> read_number(std::string_view text, T least, T most) {
 
 // "12G" or "12G..20G/79G".
 Status read_memory(std::string_view text, GpuWish& gpu) {
+    if (text == "none") {
+        gpu.memory = ledger::kNoLimit;
+        return {};
+    }
     const std::size_t dots = text.find("..");
     BERTH_TRY(request, read_bytes(text.substr(0, dots)));
     gpu.memory = request;
@@ -164,10 +168,13 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
 Result<Verb> read_verb(std::string_view word) {
     if (word == "tenant") return Verb::tenant;
     if (word == "set") return Verb::set;
+    if (word == "narrow") return Verb::narrow;
     if (word == "rotation") return Verb::rotation;
     if (word == "drop") return Verb::drop;
     if (word == "status") return Verb::status;
-    return invalid(in_quotes(word) + " is no order: tenant, set, rotation, drop or status");
+    return invalid(in_quotes(word) +
+                   " is no order: tenant, set, narrow, rotation, drop or "
+                   "status");
 }
 
 }  // namespace
@@ -180,7 +187,8 @@ Result<Order> read_order(std::string_view line) {
             !word.empty())
             words.push_back(word);
     }
-    if (words.empty()) return invalid("an empty order: tenant, set, rotation, drop or status");
+    if (words.empty())
+        return invalid("an empty order: tenant, set, narrow, rotation, drop or status");
     Order order;
     BERTH_TRY(verb, read_verb(words[0]));
     order.verb = verb;

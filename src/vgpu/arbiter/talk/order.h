@@ -5,6 +5,8 @@
 //   tenant NAME gpus=UUID[:MEMORY],... [TERM=VALUE ...]   make it, or give it these terms anew, or
 //                                                         other GPUs in the place of those it has
 //   set NAME TERM=VALUE ...                               change some terms of a tenant
+//   narrow NAME gpus=UUID:MEMORY,...                      lower limits of memory, all or none: it
+//                                                         is refused where more is in use
 //   rotation NAME memory=40G [policy=fair]                make or change one for tenants
 //   drop NAME                                             forget a tenant without processes
 //   status [NAME]                                         a line for each tenant and GPU
@@ -13,8 +15,8 @@
 // priority=0, uid=1000; in a rotation also rotation=NAME, and what is known of such jobs:
 // persistent=2G, peak=9G, expected=3h of device time. park=30m: reported after this time without a
 // call. escaped=UUID:MEMORY,...: what processes of it hold beside its share, which counts as its.
-// MEMORY: 12G, or 12G..20G/79G: promised 12G, at most 20G, of a GPU whose tenants have 79G
-// together. An answer begins with "ok" or with "error: ".
+// MEMORY: 12G, none (no limit), or 12G..20G/79G: promised 12G, at most 20G, of a GPU whose tenants
+// have 79G together. An answer begins with "ok" or with "error: ".
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,7 @@ namespace berth::vgpu::arbiter {
 inline constexpr std::size_t kOrderMax = 4096;  // bytes of a line
 inline constexpr std::size_t kNameMax = 64;
 
-enum class Verb { tenant, set, rotation, drop, status };
+enum class Verb { tenant, set, narrow, rotation, drop, status };
 
 struct GpuWish {
     std::string uuid;

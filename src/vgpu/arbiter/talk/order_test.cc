@@ -37,6 +37,14 @@ TEST_CASE("a tenant's order gives its GPUs and terms") {
     CHECK(order->managed == true);
 }
 
+TEST_CASE("limits of memory are lowered by an order of its own; none is no limit") {
+    const auto order = read_order("narrow job-7 gpus=GPU-a:4G");
+    REQUIRE(order);
+    CHECK(order->verb == Verb::narrow);
+    CHECK(order->gpus == std::vector<GpuWish>{{"GPU-a", 4ULL << 30}});
+    CHECK(read_order("set job-7 gpus=GPU-a:none")->gpus[0].memory == vgpu::ledger::kNoLimit);
+}
+
 TEST_CASE("status and drop take a name only, status none as well") {
     CHECK(read_order("status")->name.empty());
     CHECK(read_order("status job-7")->name == "job-7");

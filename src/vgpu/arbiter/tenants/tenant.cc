@@ -76,6 +76,63 @@ std::string text_of(const Profile& profile, std::optional<std::int32_t> lately) 
     return text;
 }
 
+std::string text_of(const windows::Claim& claim) {
+    std::string text = " share=" + base::format_thousandths(claim.share);
+    text += " cap=" + base::format_thousandths(claim.cap);
+    text += " weight=" + std::to_string(claim.weight);
+    return text + " priority=" + std::to_string(claim.priority);
+}
+
+// As the order says; what it does not say stays.
+base::Result<windows::Claim> changed(windows::Claim claim, const Order& order,
+                                     const std::string& name) {
+    claim.share = order.share.value_or(claim.share);
+    claim.cap = order.cap.value_or(claim.cap);
+    if (claim.share > claim.cap)
+        return base::invalid("tenant \"" + name + "\": share " +
+                             base::format_thousandths(claim.share) + " is above its cap " +
+                             base::format_thousandths(claim.cap) + "; raise cap or lower share");
+    claim.weight = order.weight.value_or(claim.weight);
+    claim.priority = order.priority.value_or(claim.priority);
+    return claim;
+}
+
+struct MemoryTerms {
+    std::uint64_t request = 0;
+    std::uint64_t shown = 0;
+    std::uint64_t limit = 0;
+};
+
+MemoryTerms memory_of(const ledger::GpuTerms& terms) {
+    return {terms.request_bytes, terms.shown_bytes, terms.limit_bytes};
+}
+
+void put(const MemoryTerms& memory, ledger::GpuTerms& terms) {
+    terms.request_bytes = memory.request;
+    terms.shown_bytes = memory.shown;
+    terms.limit_bytes = memory.limit;
+}
+
+tl::unexpected<base::Error> in_use(const std::string& name, const std::string& gpu,
+                                   std::uint64_t bytes) {
+    return base::fail(
+        base::ErrorCode::Conflict,
+        "tenant \"" + name + "\" uses " + std::to_string(bytes) + " bytes of GPU \"" + gpu + "\"");
+}
+
+bool lingers(const std::pair<const std::uint64_t, Member>& entry) {
+    const Member::State state = entry.second.state;
+    return state == Member::State::dead || state == Member::State::hung_up;
+}
+
+std::string pids_of(const std::map<std::uint64_t, Member>& members) {
+    std::string pids;
+    for (const auto& [id, member] : members)
+        if (member.state != Member::State::guest && member.peer.pid != 0)
+            pids += (pids.empty() ? "" : ",") + std::to_string(member.peer.pid);
+    return pids.empty() ? "none" : pids;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
@@ -133,15 +190,7 @@ base::Status Tenant::change(const Order& order) {
         return base::invalid("tenant \"" + name_ + "\" is in rotation " +
                              (rotation_.empty() ? "none" : '"' + rotation_ + '"') +
                              "; drop it first to put it into another");
-    windows::Claim claim = claim_;
-    claim.share = order.share.value_or(claim.share);
-    claim.cap = order.cap.value_or(claim.cap);
-    if (claim.share > claim.cap)
-        return base::invalid("tenant \"" + name_ + "\": share " +
-                             base::format_thousandths(claim.share) + " is above its cap " +
-                             base::format_thousandths(claim.cap) + "; raise cap or lower share");
-    claim.weight = order.weight.value_or(claim.weight);
-    claim.priority = order.priority.value_or(claim.priority);
+    BERTH_TRY(claim, changed(claim_, order, name_));
     claim_ = claim;
     uid_ = order.uid.value_or(uid_);
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
@@ -177,6 +226,26 @@ void Tenant::set_memory(std::uint32_t gpu, std::uint64_t request, std::uint64_t 
     terms.request_bytes = request;
     terms.shown_bytes = burst;
     if (rotation_.empty()) terms.limit_bytes = request;
+}
+
+// As who allocates: first the new limit, then a look at what is charged. So of both one sees the
+// other, and no more is in use than what it is left with.
+base::Status Tenant::narrow(const Order& order) {
+    std::vector<std::pair<ledger::GpuTerms*, MemoryTerms>> before;
+    for (const GpuWish& wish : order.gpus) {
+        const auto found = std::ranges::find(gpus_, wish.uuid);
+        if (found == gpus_.end() || !wish.memory) continue;
+        const auto gpu = static_cast<std::uint32_t>(found - gpus_.begin());
+        const std::uint64_t most = wish.burst.value_or(*wish.memory);
+        if (most >= limit(gpu)) continue;
+        before.emplace_back(&terms_->gpus[gpu], memory_of(terms_->gpus[gpu]));
+        set_memory(gpu, std::min(*wish.memory, before.back().second.request), most);
+        const std::uint64_t used = ledger::charged(place(gpu));
+        if (used <= most) continue;
+        for (const auto& [terms, memory] : before) put(memory, *terms);
+        return in_use(name_, wish.uuid, used);
+    }
+    return {};
 }
 
 void Tenant::rehome(const std::vector<GpuWish>& gpus) {
@@ -419,14 +488,6 @@ bool Tenant::is_waiting(std::uint32_t gpu) const {
 }
 
 std::string Tenant::describe() {
-    std::size_t lingering = 0;
-    for (const auto& [id, member] : members)
-        if (member.state == Member::State::dead || member.state == Member::State::hung_up)
-            ++lingering;
-    std::string pids;
-    for (const auto& [id, member] : members)
-        if (member.state != Member::State::guest && member.peer.pid != 0)
-            pids += (pids.empty() ? "" : ",") + std::to_string(member.peer.pid);
     std::string text;
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         const ledger::GpuTerms& terms = terms_->gpus[gpu];
@@ -435,14 +496,10 @@ std::string Tenant::describe() {
         text += " charged=" + std::to_string(ledger::charged(place(gpu)));
         text += " uncounted=" + std::to_string(terms.uncounted_bytes);
         text += " processes=" + std::to_string(members_here());
-        text += " pids=" + (pids.empty() ? "none" : pids);
+        text += " pids=" + pids_of(members);
         if (whereabouts.is_parked) text += " parked=yes";
-        text += " lingering=" + std::to_string(lingering);
-        text += " share=" + base::format_thousandths(claim_.share);
-        text += " cap=" + base::format_thousandths(claim_.cap);
-        text += " weight=" + std::to_string(claim_.weight);
-        text += " priority=" + std::to_string(claim_.priority);
-        text += " rotation=" + (rotation_.empty() ? "none" : rotation_);
+        text += " lingering=" + std::to_string(std::ranges::count_if(members, lingers));
+        text += text_of(claim_) + " rotation=" + (rotation_.empty() ? "none" : rotation_);
         text += std::string(" where=") + name_of(whereabouts.where);
         text += " request=" + text_of_limit(terms.request_bytes);
         text += " allowed=" + text_of_limit(terms.limit_bytes);

@@ -85,6 +85,9 @@ class Tenant {
 
     // Errors: Invalid for other GPUs than it has; then nothing has changed.
     base::Status change(const Order& order);
+    // Lowers its limits of memory to those of the order, where they are lower. Errors: Conflict
+    // when more is in use, and then nothing has changed.
+    base::Status narrow(const Order& order);
     // Until then its memory does not grow: processes from before a restart are still coming back.
     void settle(bool settling);
 
