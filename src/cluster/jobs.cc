@@ -301,6 +301,10 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
         for (PlacedTask& task : job.placed) {
             BERTH_CHECK(!task.is_releasing, "a task that leaves stays what it is");
             const int rank = task.place.task;
+            if (job.is_companion(rank)) {
+                add_allocated(job, single(task.place), +1);
+                continue;
+            }
             change_task(before, task.place, Use::Used, -1);
             touch(task.place.node);
             task.place = task_on(shape, task.place.node, task.place.gpu_mask);

@@ -64,6 +64,7 @@ struct PoolState {
     std::string name;
     model::Labels labels;
     std::string spares;  // the pool that has them; empty = none
+    bool strict_shares = false;  // model::Pool
     std::array<FreeIndex, 2> free;  // by View
     std::array<MilliGpu, 2> free_total{};  // by View, shared GPUs included
     DomainTree domains;
@@ -82,7 +83,7 @@ struct PoolState {
     bool has_host_limit = false;  // of CPU or memory, any project
     bool has_host_quota = false;  // likewise
 
-    model::Pool description() const { return {name, labels, exchange, spares}; }
+    model::Pool description() const { return {name, labels, exchange, spares, strict_shares}; }
     bool has_kind(std::size_t kind) const {
         return kind < nodes_of_kind.size() && nodes_of_kind[kind] > 0;
     }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "cluster/cluster.h"
 #include "cluster/gang.h"
+#include "cluster/jobs/in_place.h"
 #include "cluster/regions.h"
 
 namespace berth::cluster {
@@ -66,18 +67,18 @@ void Cluster::set_pool(const model::Pool& pool) {
     BERTH_CHECK(open_trials_ == 0, "pools do not change inside a trial");
     if (const PoolId known = find_pool(pool.name); known.is_valid()) {
         if (pools_[known.index()].spares != pool.spares) unbind(known);
-        pools_[known.index()].labels = pool.labels;
-        pools_[known.index()].spares = pool.spares;
     } else {
         pools_.push_back({});
         pools_.back().name = pool.name;
-        pools_.back().labels = pool.labels;
-        pools_.back().spares = pool.spares;
         pools_.back().claims.resize(projects_.size());
         history_.pools.push_back({});
     }
     const PoolId id = find_pool(pool.name);
-    if (PoolState& state = pools_[id.index()]; state.exchange != pool.exchange) {
+    PoolState& state = pools_[id.index()];
+    state.labels = pool.labels;
+    state.spares = pool.spares;
+    state.strict_shares = pool.strict_shares;
+    if (state.exchange != pool.exchange) {
         state.exchange = pool.exchange;
         state.weights.clear();
         weigh_kinds();
@@ -200,6 +201,55 @@ std::uint64_t Cluster::choose_gpus(NodeId id, std::uint64_t free, int count, Spr
     return chosen;
 }
 
+namespace {
+
+// What a task takes of a host resource it does not name: its GPUs' part of the node, whatever
+// others use there: it does not come to ask more or less by what they do.
+std::int64_t default_part(std::int64_t capacity, std::int64_t milli_gpus, int node_gpus) {
+    return node_gpus == 0 ? 0 : capacity / (node_gpus * 1000) * milli_gpus;
+}
+
+MilliGpu share_of(const Cluster& cluster, const model::TaskRequest& request, NodeId node) {
+    if (request.gpu_memory == model::Bytes{0}) return request.share;
+    const model::Node& kind = cluster.kinds()[cluster.nodes()[node.index()].kind].example;
+    return model::share_of(request, kind).value_or(base::kWholeGpu);
+}
+
+std::int64_t cpu_of(const Cluster& cluster, const model::TaskRequest& request, NodeId node) {
+    const NodeState& state = cluster.nodes()[node.index()];
+    if (state.cpu.capacity == kUnaccounted) return 0;
+    if (request.cpu) return request.cpu->value;
+    return default_part(state.cpu.capacity, share_of(cluster, request, node).value * request.gpus,
+                        state.gpus);
+}
+
+std::int64_t memory_of(const Cluster& cluster, const model::TaskRequest& request, NodeId node) {
+    const NodeState& state = cluster.nodes()[node.index()];
+    if (state.memory.capacity == kUnaccounted) return 0;
+    if (request.memory) return request.memory->value;
+    return default_part(state.memory.capacity,
+                        share_of(cluster, request, node).value * request.gpus, state.gpus);
+}
+
+}  // namespace
+
+TaskPlacement task_of(const Cluster& cluster, const model::TaskRequest& request, NodeId node,
+                      std::uint64_t gpu_mask) {
+    GpuPart part{base::kWholeGpu, {}};
+    if (!request.is_whole()) {
+        const model::Node& kind = cluster.kinds()[cluster.nodes()[node.index()].kind].example;
+        part = model::part_of(request, kind).value_or(cluster.whole_gpu(node));
+    }
+    return {.task = 0,
+            .node = node,
+            .gpu_mask = gpu_mask,
+            .share = part.compute,
+            .cpu = {cpu_of(cluster, request, node)},
+            .memory = {memory_of(cluster, request, node)},
+            .gpu_memory = part.memory,
+            .memory_share = model::part_rounded_up(part.memory, cluster.whole_gpu(node).memory)};
+}
+
 GpuPart Cluster::part_on(ShapeId shape, NodeId node) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
     if (request.is_whole()) return {base::kWholeGpu, {}};
@@ -208,22 +258,11 @@ GpuPart Cluster::part_on(ShapeId shape, NodeId node) const {
 }
 
 TaskPlacement Cluster::task_on(ShapeId shape, NodeId node, std::uint64_t gpu_mask) const {
-    const GpuPart part = part_on(shape, node);
-    return {.task = 0,
-            .node = node,
-            .gpu_mask = gpu_mask,
-            .share = part.compute,
-            .cpu = {cpu_on(shape, node)},
-            .memory = {memory_on(shape, node)},
-            .gpu_memory = part.memory,
-            .memory_share = model::part_rounded_up(part.memory, whole_gpu(node).memory)};
+    return task_of(*this, shapes_[shape.index()].request, node, gpu_mask);
 }
 
 MilliGpu Cluster::share_on(ShapeId shape, NodeId node) const {
-    const model::TaskRequest& request = shapes_[shape.index()].request;
-    if (request.gpu_memory == model::Bytes{0}) return request.share;
-    const model::Node& kind = kinds_[nodes_[node.index()].kind].example;
-    return model::share_of(request, kind).value_or(base::kWholeGpu);
+    return share_of(*this, shapes_[shape.index()].request, node);
 }
 
 MilliGpu Cluster::demand(ShapeId shape, PoolId pool) const {
@@ -245,31 +284,12 @@ MilliGpu Cluster::footprint(ShapeId shape, PoolId pool) const {
     return model::share_of(request, smallest).value_or(base::kWholeGpu) * request.gpus;
 }
 
-namespace {
-
-// What a task takes of a host resource it does not name: its GPUs' part of the node, whatever
-// others use there: it does not come to ask more or less by what they do.
-std::int64_t default_part(std::int64_t capacity, std::int64_t milli_gpus, int node_gpus) {
-    return node_gpus == 0 ? 0 : capacity / (node_gpus * 1000) * milli_gpus;
-}
-
-}  // namespace
-
 std::int64_t Cluster::cpu_on(ShapeId shape, NodeId node) const {
-    const NodeState& state = nodes_[node.index()];
-    const model::TaskRequest& request = shapes_[shape.index()].request;
-    if (state.cpu.capacity == kUnaccounted) return 0;
-    if (request.cpu) return request.cpu->value;
-    return default_part(state.cpu.capacity, share_on(shape, node).value * request.gpus, state.gpus);
+    return cpu_of(*this, shapes_[shape.index()].request, node);
 }
 
 std::int64_t Cluster::memory_on(ShapeId shape, NodeId node) const {
-    const NodeState& state = nodes_[node.index()];
-    const model::TaskRequest& request = shapes_[shape.index()].request;
-    if (state.memory.capacity == kUnaccounted) return 0;
-    if (request.memory) return request.memory->value;
-    return default_part(state.memory.capacity, share_on(shape, node).value * request.gpus,
-                        state.gpus);
+    return memory_of(*this, shapes_[shape.index()].request, node);
 }
 
 void Cluster::set_project(const model::Project& project) {

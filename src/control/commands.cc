@@ -7,6 +7,7 @@
 #include "control/controller.h"
 #include "control/pause_cost.h"
 #include "control/project_change.h"
+#include "control/request_change.h"
 #include "model/job/task_groups.h"
 
 namespace berth::control {
@@ -43,6 +44,55 @@ Kind kind_of(const std::string& actor) { return actor == kMachine ? Kind::Fact :
 
 bool holds_gpus(const model::JobRecord& job) {
     return job.state == JobState::Starting || job.state == JobState::Running;
+}
+
+// One that ended in this very turn is not in the store yet.
+base::Result<model::JobRecord> ended_job(ports::Store& store, const Transaction& transaction,
+                                         model::JobId job) {
+    const auto& now = transaction.batch().finished;
+    const auto found = std::ranges::find(now, job, &model::JobRecord::id);
+    if (found != now.end()) return *found;
+    return store.finished_job(job);
+}
+
+base::Error no_such_job(ports::Store& store, const Transaction& transaction, model::JobId job) {
+    if (const auto ended = ended_job(store, transaction, job)) {
+        return {ErrorCode::Conflict,
+                job_text(job) + " has ended: " + std::string(lifecycle::name(ended->state))};
+    }
+    return {ErrorCode::NotFound, job_text(job) + " does not exist"};
+}
+
+// As it was submitted.
+model::JobSpec spec_of(const model::JobRecord& job) {
+    model::JobSpec spec = job.spec;
+    spec.request = job.submitted_request.value_or(spec.request);
+    return spec;
+}
+
+// A key repeated within a day answers with the first job. Errors: NotFound (the key is new),
+// Conflict.
+base::Result<model::JobId> known_by_key(ports::Store& store, const Transaction& transaction,
+                                        const model::Submission& submission) {
+    BERTH_TRY(id, job_with_key(store, transaction, submission.key));
+    if (!id.is_valid()) return base::fail(ErrorCode::NotFound, "a new key");
+    const model::JobRecord* live = transaction.find(id);
+    const auto first =
+        live == nullptr ? ended_job(store, transaction, id) : base::Result<model::JobRecord>(*live);
+    if (first && spec_of(*first) == submission.spec &&
+        first->command == command_text(submission.launch.command)) {
+        return id;
+    }
+    return base::fail(ErrorCode::Conflict, "idempotency key \"" + submission.key +
+                                               "\" was used for " + job_text(id) +
+                                               ", which asks for something else");
+}
+
+void answer(Transaction& transaction, Done done, base::Status status) {
+    transaction.acknowledge(
+        [done = std::move(done), status = std::move(status)](const base::Error* failure) {
+            done(failure == nullptr ? status : base::Status(tl::unexpected(*failure)));
+        });
 }
 
 }  // namespace
@@ -89,6 +139,13 @@ void Controller::cancel(model::JobId job, std::string actor, std::optional<base:
     ask(Kind::WhileLogged, std::move(done),
         [=, this, actor = std::move(actor)](Transaction& transaction) {
             return take_cancel(transaction, job, actor, grace);
+        });
+}
+
+void Controller::set_request(model::JobId job, ChangeOfRequest wish, std::string actor, Done done) {
+    ask(Kind::Command, std::move(done),
+        [=, this, wish = std::move(wish), actor = std::move(actor)](Transaction& transaction) {
+            return take_request(transaction, job, wish, actor);
         });
 }
 
@@ -185,36 +242,6 @@ base::Status Controller::take_policy(Transaction& transaction, const model::Poli
     return follow_policy();
 }
 
-void Controller::answer(Transaction& transaction, Done done, base::Status status) {
-    transaction.acknowledge(
-        [done = std::move(done), status = std::move(status)](const base::Error* failure) {
-            done(failure == nullptr ? status : base::Status(tl::unexpected(*failure)));
-        });
-}
-
-// A key repeated within a day answers with the first job. Errors: NotFound (the key is new),
-// Conflict.
-base::Result<model::JobId> Controller::known_by_key(const Transaction& transaction,
-                                                    const model::Submission& submission) {
-    model::JobId id = transaction.job_with_key(submission.key);
-    if (!id.is_valid()) {
-        BERTH_TRY(stored,
-                  ports_.store.job_with_key(submission.key, transaction.now() - ports::kKeyKept));
-        if (!stored) return base::fail(ErrorCode::NotFound, "a new key");
-        id = *stored;
-    }
-    const model::JobRecord* live = transaction.find(id);
-    const auto first =
-        live == nullptr ? ended_job(transaction, id) : base::Result<model::JobRecord>(*live);
-    if (first && first->spec == submission.spec &&
-        first->command == command_text(submission.launch.command)) {
-        return id;
-    }
-    return base::fail(ErrorCode::Conflict, "idempotency key \"" + submission.key +
-                                               "\" was used for " + job_text(id) +
-                                               ", which asks for something else");
-}
-
 void Controller::take_submission(Transaction& transaction, model::Submission& submission,
                                  const SubmitDone& done) {
     const auto tell = [&](tl::expected<model::JobId, Refusal> outcome) {
@@ -229,7 +256,7 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
         return tell(tl::unexpected(Refusal{supported.error(), {}}));
     }
     if (!submission.key.empty()) {
-        const auto known = known_by_key(transaction, submission);
+        const auto known = known_by_key(ports_.store, transaction, submission);
         if (known) return tell(*known);
         if (known.error().code != ErrorCode::NotFound) {
             return tell(tl::unexpected(Refusal{known.error(), {}}));
@@ -251,57 +278,63 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
             Refusal{{ErrorCode::Invalid, "this job can never run here"}, std::move(never)}));
     }
     transaction.note(std::move(submitted), submission.launch.user);
-    if (!submission.key.empty()) transaction.keep_key(submission.key, id);
     transaction.keep_launch(id, std::move(submission.launch));
     tell(id);
-}
-
-// One that ended in this very turn is not in the store yet.
-base::Result<model::JobRecord> Controller::ended_job(const Transaction& transaction,
-                                                     model::JobId job) {
-    const auto& now = transaction.batch().finished;
-    const auto found = std::ranges::find(now, job, &model::JobRecord::id);
-    if (found != now.end()) return *found;
-    return ports_.store.finished_job(job);
-}
-
-base::Error Controller::no_such_job(const Transaction& transaction, model::JobId job) {
-    if (const auto ended = ended_job(transaction, job)) {
-        return {ErrorCode::Conflict,
-                job_text(job) + " has ended: " + std::string(lifecycle::name(ended->state))};
-    }
-    return {ErrorCode::NotFound, job_text(job) + " does not exist"};
 }
 
 base::Status Controller::take_pause(Transaction& transaction, model::JobId id,
                                     const std::string& actor, std::optional<base::Duration> grace) {
     const model::JobRecord* job = transaction.find(id);
-    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
+    if (job == nullptr) return tl::unexpected(no_such_job(ports_.store, transaction, id));
     if (job->state == JobState::Cancelling) {
         return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
     }
     if (job->held) return {};
     if (!job->reserved.empty()) transaction.note(model::ReservationDropped{id}, actor);
     if (holds_gpus(*job)) {
-        const base::Duration wait = grace_for(transaction, id, grace);
-        transaction.note(model::PauseRequested{.job = id,
-                                               .rule = model::Rule::User,
-                                               .beneficiary = {},
-                                               .cost = pause_cost(*job, transaction.now()),
-                                               .deadline = transaction.now() + wait,
-                                               .whole_job = true,
-                                               .tasks = {}},
-                         actor);
-        request_stop(transaction, *job, ports::StopReason::Pause, wait);
+        ask_to_leave(transaction, *job, ports::StopReason::Pause, actor,
+                     grace_for(transaction, id, grace));
     }
     transaction.note(model::JobHeld{id}, actor);
+    return {};
+}
+
+void Controller::ask_to_leave(Transaction& transaction, const model::JobRecord& job,
+                              ports::StopReason reason, const std::string& actor,
+                              base::Duration grace) {
+    transaction.note(model::PauseRequested{.job = job.id,
+                                           .rule = model::Rule::User,
+                                           .beneficiary = {},
+                                           .cost = pause_cost(job, transaction.now()),
+                                           .deadline = transaction.now() + grace,
+                                           .whole_job = true,
+                                           .tasks = {}},
+                     actor);
+    request_stop(transaction, job, reason, grace);
+}
+
+base::Status Controller::take_request(Transaction& transaction, model::JobId id,
+                                      const ChangeOfRequest& wish, const std::string& actor) {
+    const model::JobRecord* job = transaction.find(id);
+    if (job == nullptr) return tl::unexpected(no_such_job(ports_.store, transaction, id));
+    const Changer changer{state_, ports_, admission_, policy_};
+    BERTH_TRY(set, change_of(changer, transaction, *job, wish));
+    if (!set) return {};
+    const bool leaves = set->requeue && job->state != JobState::Pausing;
+    if (!set->requeue) transaction.resize(id);
+    transaction.note(*std::move(set), actor);
+    // It keeps its place in line, and nothing of its processes: they know other GPUs.
+    if (leaves) {
+        ask_to_leave(transaction, *job, ports::StopReason::Restart, actor,
+                     grace_for(transaction, id));
+    }
     return {};
 }
 
 base::Status Controller::take_resume(Transaction& transaction, model::JobId id,
                                      const std::string& actor) {
     const model::JobRecord* job = transaction.find(id);
-    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
+    if (job == nullptr) return tl::unexpected(no_such_job(ports_.store, transaction, id));
     if (job->state == JobState::Cancelling) {
         return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
     }
@@ -323,7 +356,7 @@ base::Status Controller::take_cancel(Transaction& transaction, model::JobId id,
                                      const std::string& actor,
                                      std::optional<base::Duration> grace) {
     const model::JobRecord* job = transaction.find(id);
-    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
+    if (job == nullptr) return tl::unexpected(no_such_job(ports_.store, transaction, id));
     if (job->state == JobState::Cancelling) {
         if (grace) request_stop(transaction, *job, ports::StopReason::Cancel, *grace);
         return {};

@@ -5,9 +5,9 @@
 #include <utility>
 #include <variant>
 
+#include "control/launch_order.h"
+#include "control/outlook.h"
 #include "crash/crash_point.h"
-#include "scheduling/decide.h"
-#include "scheduling/explain/explain.h"
 #include "scheduling/explain/order_account.h"
 
 namespace berth::control {
@@ -31,6 +31,13 @@ std::optional<model::TimePoint> earlier(std::optional<model::TimePoint> a,
                                         std::optional<model::TimePoint> b) {
     if (!a || !b) return a ? a : b;
     return std::min(*a, *b);
+}
+
+// The machine hears anew what those that share a GPU are held to.
+void resize_where_caps_change(Transaction& transaction) {
+    const auto may_change = [](const model::Event& event) { return may_change_caps(event.body); };
+    if (std::ranges::none_of(transaction.batch().events, may_change)) return;
+    for (const model::JobId job : sharing_jobs(transaction.state())) transaction.resize(job);
 }
 
 }  // namespace
@@ -57,6 +64,7 @@ void Controller::step() {
     Transaction transaction(state_, std::max(ports_.clock.now(), state_.time), turns.size());
     for (Inbox::Turn& turn : turns) turn(transaction);
     for (const model::Event& event : transaction.batch().events) note_change(event.body);
+    resize_where_caps_change(transaction);
     if (!room_.shortage()) decide(transaction);
     repeat_stops(transaction);
     if (commit(transaction)) run_effects(transaction);
@@ -157,24 +165,7 @@ std::string Controller::lack_of_start(const model::JobRecord& job) const {
 
 Outlook Controller::outlook(const model::Submission& submission) {
     const model::TimePoint now = std::max(ports_.clock.now(), state_.time);
-    const model::JobId id{state_.last_job.value + 1};
-    Outlook outlook;
-    if (const auto refused =
-            admission_.refusal(state_.cluster, policy_, now, id, submission.spec)) {
-        outlook.verdict = *refused;
-        outlook.can_run = false;
-        return outlook;
-    }
-    state_.cluster.add_job(id, submission.spec, now);
-    const model::Plan plan = scheduling::decide(state_.cluster, policy_, now, memory_);
-    outlook.verdict = scheduling::explain(state_.cluster, policy_, plan, now, id);
-    state_.cluster.remove_job(id);
-    outlook.starts_now = outlook.verdict.reason == model::Reason::Starting;
-    std::ranges::copy_if(plan.pauses, std::back_inserter(outlook.pauses),
-                         [&](const model::Pause& pause) { return pause.beneficiary == id; });
-    std::ranges::copy_if(plan.moves, std::back_inserter(outlook.moves),
-                         [&](const model::Move& move) { return move.beneficiary == id; });
-    return outlook;
+    return outlook_of({state_, policy_, now}, admission_, memory_, submission.spec);
 }
 
 }  // namespace berth::control

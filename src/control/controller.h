@@ -51,6 +51,9 @@ class Controller final : public ports::LauncherListener {
     void resume(model::JobId job, std::string actor, Done done);
     void cancel(model::JobId job, std::string actor, std::optional<base::Duration> grace,
                 Done done);
+    // What each of its tasks asks for of its GPUs from now on. A running one has it at once, or is
+    // refused it with what would fit.
+    void set_request(model::JobId job, ChangeOfRequest wish, std::string actor, Done done);
     // How many tasks it wants from now on; a running one goes on.
     void set_size(model::JobSizeSet set, std::string actor, Done done);
     // What does not change anything is answered without an event.
@@ -117,18 +120,17 @@ class Controller final : public ports::LauncherListener {
     void ask(Kind kind, Done done, std::function<base::Status(Transaction&)> take);
     void take_submission(Transaction& transaction, model::Submission& submission,
                          const SubmitDone& done);
-    base::Result<model::JobId> known_by_key(const Transaction& transaction,
-                                            const model::Submission& submission);
     base::Status take_pause(Transaction& transaction, model::JobId job, const std::string& actor,
                             std::optional<base::Duration> grace);
     base::Status take_resume(Transaction& transaction, model::JobId job, const std::string& actor);
     base::Status take_cancel(Transaction& transaction, model::JobId job, const std::string& actor,
                              std::optional<base::Duration> grace);
+    base::Status take_request(Transaction& transaction, model::JobId job,
+                              const ChangeOfRequest& wish, const std::string& actor);
+    void ask_to_leave(Transaction& transaction, const model::JobRecord& job,
+                      ports::StopReason reason, const std::string& actor, base::Duration grace);
     base::Status take_policy(Transaction& transaction, const model::PolicyChanges& changes,
                              const std::string& actor);
-    void answer(Transaction& transaction, Done done, base::Status status);
-    base::Result<model::JobRecord> ended_job(const Transaction& transaction, model::JobId job);
-    base::Error no_such_job(const Transaction& transaction, model::JobId job);
 
     // facts.cc
     void take_running(Transaction& transaction, ports::AttemptId attempt);

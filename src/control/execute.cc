@@ -114,10 +114,11 @@ void Controller::repeat_stops(Transaction& transaction) {
 }
 
 void Controller::run_effects(const Transaction& transaction) {
+    const Terms terms{state_.cluster, policy_};
     for (const model::JobId id : transaction.resizes()) {
         const model::JobRecord* job = transaction.find(id);
         if (job != nullptr && !job->tasks.empty())
-            ports_.launcher.resize({{id, job->attempts}, {}, task_launches(state_.cluster, *job)});
+            ports_.launcher.resize({{id, job->attempts}, {}, task_launches(terms, *job)});
     }
     const auto launch_all = [&] {
         for (const model::JobId job : transaction.starts()) {
@@ -148,12 +149,13 @@ void Controller::launch(const Transaction& transaction, model::JobId id) {
         order.grace = own.value_or(policy_.pause_grace);
         job->frozen.empty() ? ports_.launcher.start(order) : ports_.launcher.resume(order);
     };
+    const Terms terms{state_.cluster, policy_};
     const model::GpuProfile* known = state_.profiles.of(*job);
     if (const model::LaunchSpec* launch = transaction.launch_of(id)) {
-        return give(launch_order(state_.cluster, *job, *launch, known));
+        return give(launch_order(terms, *job, *launch, known));
     }
     auto stored = ports_.store.launch_of(id);
-    if (stored) return give(launch_order(state_.cluster, *job, std::move(*stored), known));
+    if (stored) return give(launch_order(terms, *job, std::move(*stored), known));
     on_exit({id, job->attempts},
             {.exit_code = 126, .detail = "its command cannot be read: " + stored.error().message});
 }

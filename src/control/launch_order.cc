@@ -22,20 +22,34 @@ bool may_have_processes(const model::JobRecord& job) {
     }
 }
 
+// A share is also a cap: by the policy, in its pool, or for its project or one above it.
+bool has_strict_shares(const Terms& terms, const model::JobRecord& record) {
+    const cluster::Cluster& cluster = terms.cluster;
+    const cluster::Job& job = cluster.job(record.id);
+    bool is_strict = terms.policy.strict_shares;
+    if (job.pool.is_valid()) is_strict |= cluster.pool(job.pool).strict_shares;
+    for (base::ProjectId at = job.project; at != cluster::kRoot;
+         at = cluster.projects()[at.index()].parent) {
+        is_strict |= cluster.projects()[at.index()].project.strict_shares;
+    }
+    return is_strict;
+}
+
 }  // namespace
 
-std::vector<ports::TaskLaunch> task_launches(const cluster::Cluster& cluster,
-                                             const model::JobRecord& record) {
+std::vector<ports::TaskLaunch> task_launches(const Terms& terms, const model::JobRecord& record) {
+    const bool is_strict = has_strict_shares(terms, record);
     std::vector<ports::TaskLaunch> launches;
     std::vector<model::TaskPlacement> tasks = record.tasks;
     std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
     std::map<model::NodeId, int> on_node;
     for (const model::TaskPlacement& task : tasks) {
         const model::TaskGroup* group = model::group_of(record.spec, task.task);
-        launches.push_back({task.task, on_node[task.node]++, cluster.node_name(task.node),
+        launches.push_back({task.task, on_node[task.node]++, terms.cluster.node_name(task.node),
                             gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name,
                             task.share, model::asked(record.spec).gpu_memory,
-                            record.spec.request.gpu_memory_max});
+                            record.spec.request.gpu_memory_max,
+                            is_strict ? task.share : record.spec.request.cap});
     }
     return launches;
 }
@@ -46,7 +60,21 @@ std::vector<int> gpu_indices(std::uint64_t mask) {
     return indices;
 }
 
-ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::JobRecord& record,
+bool may_change_caps(const model::EventBody& event) {
+    return std::holds_alternative<model::PoolSet>(event) ||
+           std::holds_alternative<model::ProjectSet>(event) ||
+           std::holds_alternative<model::PolicySet>(event);
+}
+
+std::vector<model::JobId> sharing_jobs(const lifecycle::State& state) {
+    std::vector<model::JobId> jobs;
+    for (const auto& [id, job] : state.jobs) {
+        if (!job.tasks.empty() && !job.spec.request.is_whole()) jobs.push_back(id);
+    }
+    return jobs;
+}
+
+ports::LaunchOrder launch_order(const Terms& terms, const model::JobRecord& record,
                                 model::LaunchSpec spec, const model::GpuProfile* known) {
     ports::LaunchOrder order;
     order.attempt = {record.id, record.attempts};
@@ -61,17 +89,18 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     const bool may_be_parked = record.frozen.empty() || record.pause_way.why_not_parked.empty();
     if (parks && may_be_parked) order.park_after = record.spec.park_after;
     order.is_elastic = record.spec.tasks_max > record.spec.tasks_min;
-    order.tasks = task_launches(cluster, record);
+    order.tasks = task_launches(terms, record);
     return order;
 }
 
-std::vector<ports::BegunAttempt> begun_attempts(const lifecycle::State& state) {
+std::vector<ports::BegunAttempt> begun_attempts(const lifecycle::State& state,
+                                                const model::Policy& policy) {
     std::vector<ports::BegunAttempt> attempts;
     for (const auto& [id, job] : state.jobs) {
         if (!may_have_processes(job)) continue;
         attempts.push_back({{id, job.attempts},
                             lifecycle::incarnation_of(state, job),
-                            task_launches(state.cluster, job)});
+                            task_launches({state.cluster, policy}, job)});
     }
     return attempts;
 }

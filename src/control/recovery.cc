@@ -78,7 +78,7 @@ base::Status Controller::follow_policy() {
 
 void Controller::take_up_attempts() {
     const model::TimePoint now = std::max(ports_.clock.now(), state_.time);
-    ports_.launcher.recover(begun_attempts(state_));
+    ports_.launcher.recover(begun_attempts(state_, policy_));
     for (const auto& [id, job] : state_.jobs) {
         const bool pauses = job.state == model::JobState::Pausing || job.is_resizing();
         if (!pauses && job.state != model::JobState::Cancelling) continue;
@@ -88,7 +88,8 @@ void Controller::take_up_attempts() {
                 : now + job.spec.pause_grace.value_or(policy_.pause_grace);
         const base::Duration grace = std::max(deadline - now, base::Duration{0});
         // One that is promised another place moves there.
-        const bool restarts = job.is_resizing() || !job.is_of_one_piece() || !job.reserved.empty();
+        const bool restarts = job.is_resizing() || !job.is_of_one_piece() ||
+                              !job.reserved.empty() || job.next_request;
         const auto pause = restarts ? ports::StopReason::Restart : ports::StopReason::Pause;
         const StopOrder order{
             {id, job.attempts}, pauses ? pause : ports::StopReason::Cancel, grace};

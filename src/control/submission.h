@@ -6,10 +6,12 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "model/answer/verdict.h"
+#include "model/job/request_change.h"
 #include "model/job/submission.h"
 #include "model/plan.h"
 
@@ -28,6 +30,15 @@ struct Outlook {
     bool can_run = true;  // false: never, and the verdict says why
     std::vector<model::Pause> pauses;  // for its sake
     std::vector<model::Move> moves;
+};
+
+// How the request of a job is changed.
+struct ChangeOfRequest {
+    model::RequestChange change;
+    // It leaves its GPUs, having saved, and waits for what it asks, where it cannot have that at
+    // once where it runs.
+    bool may_requeue = false;
+    std::string key = {};  // asked for again under it, it is done; empty = none
 };
 
 // Called exactly once, from step(), when the answer is durable.

@@ -16,6 +16,9 @@ base::Status Transaction::record(model::EventBody body, std::string_view actor) 
         batch_.events.pop_back();
         return tl::unexpected(std::move(ended.error()));
     }
+    if (const auto named = model::key_of(batch_.events.back().body); !named.key.empty()) {
+        keys_.emplace(named.key, named.job);
+    }
     if (*ended) batch_.finished.push_back(std::move(**ended));
     return {};
 }
@@ -28,8 +31,6 @@ void Transaction::note(model::EventBody body, std::string_view actor) {
 void Transaction::keep_launch(model::JobId job, model::LaunchSpec launch) {
     batch_.launches.emplace_back(job, std::move(launch));
 }
-
-void Transaction::keep_key(const std::string& key, model::JobId job) { keys_.emplace(key, job); }
 
 model::JobId Transaction::job_with_key(const std::string& key) const {
     const auto found = keys_.find(key);

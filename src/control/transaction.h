@@ -49,8 +49,8 @@ class Transaction {
     void note(model::EventBody body, std::string_view actor);
 
     void keep_launch(model::JobId job, model::LaunchSpec launch);
-    void keep_key(const std::string& key, model::JobId job);
-    // The job submitted under that key in this very turn; not valid when none was.
+    // The job of which something was asked under that key in this very turn; not valid when none
+    // was.
     model::JobId job_with_key(const std::string& key) const;
 
     void acknowledge(Acknowledgement tell) { acknowledgements_.push_back(std::move(tell)); }

@@ -11,7 +11,7 @@
 #include "lifecycle/charging.h"
 #include "lifecycle/check.h"
 #include "lifecycle/losses.h"
-#include "lifecycle/packing.h"
+#include "lifecycle/parts.h"
 
 namespace berth::lifecycle {
 namespace {
@@ -23,6 +23,28 @@ using model::TaskPlacement;
 std::vector<int> ranks_of(const std::vector<TaskPlacement>& tasks) {
     std::vector<int> ranks;
     for (const TaskPlacement& task : tasks) ranks.push_back(task.task);
+    return ranks;
+}
+
+// Where it is paused by the order of its project: what that knew of both.
+std::optional<model::OrderReceipt> receipt_of_order(const State& state,
+                                                    const model::PauseRequested& request) {
+    const cluster::Job* other = state.cluster.find_job(request.beneficiary);
+    if (request.rule != model::Rule::Preempt || other == nullptr) return {};
+    const cluster::Job& job = state.cluster.job(request.job);
+    const bool is_by_rank = other->project == job.project && other->preemptible &&
+                            job.preemptible && other->priority == job.priority;
+    if (!is_by_rank) return {};
+    const auto receipt = cluster::order_receipt(state.cluster, job.id, other->id);
+    if (receipt.by == model::JobOrder::Age) return {};
+    return receipt;
+}
+
+std::vector<int> active_ranks(const JobRecord& record) {
+    std::vector<int> ranks = ranks_of(record.tasks);
+    std::erase_if(ranks, [&](int rank) {
+        return std::ranges::find(record.releasing, rank) != record.releasing.end();
+    });
     return ranks;
 }
 
@@ -128,6 +150,12 @@ class Fold {
         count_use(record, record.tasks, +1);
     }
 
+    void operator()(const model::JobRequestSet& set) {
+        JobRecord& record = settle(set.job);
+        record.next_request = set.request;
+        if (!set.requeue || record.tasks.empty()) take_next_request(record);
+    }
+
     void operator()(const model::JobRunning& running) {
         JobRecord& record = settle(running.job);
         record.state = JobState::Running;
@@ -150,7 +178,7 @@ class Fold {
     void operator()(const model::PauseRequested& request) {
         JobRecord& record = settle(request.job);
         const std::vector<int> ranks = request.whole_job ? active_ranks(record) : request.tasks;
-        const auto order = order_receipt(request);
+        const auto order = receipt_of_order(state_, request);
         state_.cluster.release(request.job, ranks);
         for (const int rank : ranks) record.releasing.push_back(rank);
         if (request.whole_job) record.state = JobState::Pausing;
@@ -217,6 +245,7 @@ class Fold {
         record.started_tasks = 0;
         ++record.pauses;
         start_whole(record);
+        if (record.frozen.empty()) take_next_request(record);
         wait_from_now(record);
         pack(record);
     }
@@ -276,6 +305,7 @@ class Fold {
         if (std::exchange(record.parked_since, {})) leave_or_join_line(record);
         state_.cluster.set_pinned(lost.job, {});
         start_whole(record);
+        take_next_request(record);
         record.state = JobState::Queued;
         record.detail = lost.detail;
         wait_from_now(record);
@@ -346,6 +376,16 @@ class Fold {
         cluster::note_attained(state_.cluster, record.id, record.attained_gpu_ms, record.settled);
     }
 
+    void take_next_request(JobRecord& record) {
+        if (!record.next_request) return;
+        unreserve(record);
+        count_use(record, record.tasks, -1);
+        if (!record.submitted_request) record.submitted_request = record.spec.request;
+        record.spec.request = *std::exchange(record.next_request, {});
+        count_as_asked(state_, record);
+        count_use(record, record.tasks, +1);
+    }
+
     void leave_or_join_line(const JobRecord& record) {
         lifecycle::leave_or_join_line(state_, record);
     }
@@ -353,14 +393,6 @@ class Fold {
     void wait_from_now(JobRecord& record) {
         record.waiting_since = event_.time;
         state_.cluster.set_waiting(record.id, event_.time);
-    }
-
-    static std::vector<int> active_ranks(const JobRecord& record) {
-        std::vector<int> ranks = ranks_of(record.tasks);
-        std::erase_if(ranks, [&](int rank) {
-            return std::ranges::find(record.releasing, rank) != record.releasing.end();
-        });
-        return ranks;
     }
 
     void unreserve(JobRecord& record) {
@@ -434,19 +466,6 @@ class Fold {
         const std::int64_t day = day_of(time);
         if (waste.day != day) waste = {day, 0};
         waste.gpu_ms = std::max<std::int64_t>(waste.gpu_ms + gpu_ms, 0);
-    }
-
-    // Where it is paused by the order of its project: what that knew of both.
-    std::optional<model::OrderReceipt> order_receipt(const model::PauseRequested& request) const {
-        const cluster::Job* other = state_.cluster.find_job(request.beneficiary);
-        if (request.rule != model::Rule::Preempt || other == nullptr) return {};
-        const cluster::Job& job = state_.cluster.job(request.job);
-        const bool is_by_rank = other->project == job.project && other->preemptible &&
-                                job.preemptible && other->priority == job.priority;
-        if (!is_by_rank) return {};
-        const auto receipt = cluster::order_receipt(state_.cluster, job.id, other->id);
-        if (receipt.by == model::JobOrder::Age) return {};
-        return receipt;
     }
 
     // What was foreseen to be lost was saved; on a later day nothing of it counts any more.

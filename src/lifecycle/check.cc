@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "lifecycle/parts.h"
 #include "model/job/packing.h"
 #include "model/job/task_groups.h"
 #include "model/limits.h"
@@ -18,6 +19,21 @@ using base::ErrorCode;
 using base::fail;
 using base::Status;
 using model::JobState;
+
+// Who borrows has to leave the GPU when its owners need it, as a whole.
+Status check_burst(const model::JobSpec& spec) {
+    const model::TaskRequest& request = spec.request;
+    if (request.gpu_memory == model::Bytes{0} || request.gpu_memory_max < request.gpu_memory) {
+        return base::invalid("gpu_memory_max: wanted at least gpu_memory, which is " +
+                             base::format(request.gpu_memory) + ", found " +
+                             base::format(request.gpu_memory_max));
+    }
+    if (spec.tasks_max == 1) return {};
+    return base::invalid(
+        "gpu_memory_max: only a job of one task may borrow GPU memory, this "
+        "has " +
+        std::to_string(spec.tasks_max) + "; ask for what it needs");
+}
 
 class Check {
   public:
@@ -289,6 +305,15 @@ class Check {
         spec.tasks_min = spec.tasks_max = set.tasks;
         return model::check_limits(spec);
     }
+    Status operator()(const model::JobRequestSet& set) const {
+        const model::JobRecord* job = find(set.job);
+        if (job == nullptr) return unknown(set.job);
+        model::JobSpec spec = job->spec;
+        spec.request = set.request;
+        BERTH_TRY_VOID(model::check_limits(spec));
+        BERTH_TRY_VOID(check_spec(spec));
+        return check_request_change(state_, *job, set);
+    }
     Status operator()(const model::JobParked& parked) const {
         const model::JobRecord* job = find(parked.job);
         if (job != nullptr && !job->releasing.empty()) return conflict(*job, "is asked to leave");
@@ -522,21 +547,6 @@ class Check {
                                  "\", found \"" + group.level + "\"");
         }
         return {};
-    }
-
-    // Who borrows has to leave the GPU when its owners need it, as a whole.
-    static Status check_burst(const model::JobSpec& spec) {
-        const model::TaskRequest& request = spec.request;
-        if (request.gpu_memory == model::Bytes{0} || request.gpu_memory_max < request.gpu_memory) {
-            return base::invalid("gpu_memory_max: wanted at least gpu_memory, which is " +
-                                 base::format(request.gpu_memory) + ", found " +
-                                 base::format(request.gpu_memory_max));
-        }
-        if (spec.tasks_max == 1) return {};
-        return base::invalid(
-            "gpu_memory_max: only a job of one task may borrow GPU memory, this "
-            "has " +
-            std::to_string(spec.tasks_max) + "; ask for what it needs");
     }
 
     const State& state_;

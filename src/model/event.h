@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -129,6 +130,15 @@ struct JobSizeSet {
     int tasks = 1;
     std::vector<int> ended = {};  // their ranks
 };
+// Each of its own tasks asks for this from now on, also where it runs: as many GPUs there, another
+// part of each.
+struct JobRequestSet {
+    JobId job;
+    TaskRequest request;
+    bool requeue = false;  // not before it has left its GPUs
+    std::string key = {};  // asked for again under it, it is done; empty = none
+    std::vector<TaskPlacement> tasks = {};  // as they count then, where it runs: for who reads logs
+};
 // It made no call to its GPUs for as long as it said, and was taken off them with its processes
 // alive. It asks for none until it wakes.
 struct JobParked {
@@ -188,7 +198,19 @@ using EventBody =
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
                  JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet,
-                 ProjectRemoved, LogBegun, JobEscaped, NodeUsedByOthers, JobSizeSet>;
+                 ProjectRemoved, LogBegun, JobEscaped, NodeUsedByOthers, JobSizeSet, JobRequestSet>;
+
+// The key under which it was asked for, where it has one, and the job that it is about.
+struct EventKey {
+    std::string_view key;
+    JobId job;
+};
+inline EventKey key_of(const EventBody& body) {
+    if (const auto* submitted = std::get_if<JobSubmitted>(&body))
+        return {submitted->key, submitted->job};
+    if (const auto* set = std::get_if<JobRequestSet>(&body)) return {set->key, set->job};
+    return {};
+}
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

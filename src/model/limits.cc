@@ -150,6 +150,19 @@ Status check_resources(std::string_view field, const Resources& resources) {
     return {};
 }
 
+// A share that follows from memory is not known before the job has a place.
+Status check_cap(const TaskRequest& request) {
+    if (request.cap == MilliGpu{0}) return {};
+    if (request.is_whole() || request.gpus == 0)
+        return base::invalid("cap: wanted a job with a part of a GPU, such as gpus: 0.5");
+    const MilliGpu least = request.gpu_memory > Bytes{0} && request.share == base::kWholeGpu
+                               ? MilliGpu{1}
+                               : request.share;
+    if (request.cap >= least && request.cap <= base::kWholeGpu) return {};
+    return base::invalid("cap: wanted " + base::format(least) + " to 1, found " +
+                         base::format(request.cap));
+}
+
 Status check_request(const TaskRequest& request) {
     if (request.gpus < 0 || request.gpus > kGpusPerNodeMax) {
         return base::invalid("gpus: wanted 0 to " + std::to_string(kGpusPerNodeMax) +
@@ -161,6 +174,7 @@ Status check_request(const TaskRequest& request) {
     }
     BERTH_TRY_VOID(within("gpu_memory", request.gpu_memory, Bytes{0}, kMemoryMax));
     BERTH_TRY_VOID(within("gpu_memory_max", request.gpu_memory_max, Bytes{0}, kMemoryMax));
+    BERTH_TRY_VOID(check_cap(request));
     BERTH_TRY_VOID(up_to("cpu", request.cpu, kCpusMax));
     BERTH_TRY_VOID(up_to("memory", request.memory, kMemoryMax));
     if (request.resources.contains(kPodsResource)) {

@@ -57,6 +57,9 @@ struct Project {
     // the parent's, the policy's at the top.
     std::optional<JobOrder> job_order;
     std::optional<int> job_tail;
+    // A share of a GPU is also the most that its jobs, and those of projects below it, get of the
+    // GPU's time.
+    bool strict_shares = false;
 
     bool operator==(const Project&) const = default;
 };

@@ -92,6 +92,8 @@ struct JobRecord {
     bool is_parted = false;  // it shares its GPU no more: JobsParted
     std::string escaped = {};  // what its newest attempt used beside its share: JobEscaped
     std::string ended_for = {};  // why the machine ends it: CancelRequested
+    std::optional<TaskRequest> submitted_request = {};  // where it asks for something else now
+    std::optional<TaskRequest> next_request = {};  // once it has left its GPUs: JobRequestSet
     std::optional<TimePoint> stale_since;  // it runs, with fewer tasks than its minimum
 
     // Whether its processes have to stop, and start again with the tasks it will have then.

@@ -37,6 +37,7 @@ struct TaskLaunch {
     base::MilliGpu share{1000};         // of each of its GPUs
     base::Bytes gpu_memory{0};          // of each; 0 = as large a part as its share
     base::Bytes gpu_memory_max{0};      // of each, while others leave it; 0 = no more
+    base::MilliGpu cap{0};              // most of the time of each; 0 = what others leave
     std::vector<std::string> environment = {};  // for this process alone, before the job's own
     std::string control_group = {};     // folder of a cgroup it joins first; empty = none
     std::string visible_devices = {};   // is CUDA_VISIBLE_DEVICES, where it is not empty
@@ -125,9 +126,17 @@ class Launcher {
     // Puts the processes of a frozen attempt on the GPUs of the order, of the same number and on
     // the same node. Answered by on_running, or by on_exit where they could not be put back.
     virtual void resume(const LaunchOrder& order) = 0;
-    // A started attempt has these tasks from now on, whose ranks may be others than before; what
-    // stands on the same node goes on. Where tasks are as they were started there is none.
+    // A started attempt has these tasks from now on, whose ranks may be others than before, and
+    // whose parts of their GPUs; what stands on the same node goes on. Where tasks are as they were
+    // started there is none.
     virtual void resize(const BegunAttempt&) {}
+    // Asked before that, where only parts of GPUs change: whether its processes can go on with
+    // them. GPU memory that they lose is theirs no more from now on, whatever they ask for
+    // meanwhile. Errors: Conflict, when they use it, or nothing here could hold them to that.
+    virtual base::Status narrow(const BegunAttempt&) {
+        return base::fail(base::ErrorCode::Conflict,
+                          "shares of running jobs cannot be changed here");
+    }
     // How a started attempt would be paused; unknown when it was not started by this launcher.
     virtual model::PauseWay pause_way(AttemptId attempt) const = 0;
     // Asks an attempt to save and stop, and kills what is left after `grace`. Idempotent.

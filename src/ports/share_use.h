@@ -20,6 +20,7 @@ struct ShareUse {
     std::optional<base::Bytes> memory_limit;
     // Of the GPU's time, in the last seconds; none where that is not known, as while it is alone.
     std::optional<base::MilliGpu> compute;
+    std::optional<base::MilliGpu> cap = {};  // the most of it that it ever gets; none = all
 };
 
 // A process that uses a GPU in which nothing of ours has a part: of a job, beside its share, or of

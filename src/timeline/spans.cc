@@ -2,6 +2,7 @@
 #include "timeline/spans.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth::timeline {
 
@@ -18,6 +19,7 @@ class Reading {
 
     void operator()(const model::JobSubmitted& submitted) {
         spans_.elastic_ = submitted.spec.elastic;
+        spans_.tasks_max_ = submitted.spec.tasks_max;
         become(JobState::Queued);
     }
     void operator()(const model::JobStarting& starting) {
@@ -50,9 +52,18 @@ class Reading {
             return one.task < other.task;
         };
         std::ranges::sort(spans_.tasks_, in_order);
+        // Its companions stay behind all that it wants.
+        const int before = std::exchange(spans_.tasks_max_, set.tasks);
         int rank = 0;
-        for (model::TaskPlacement& task : spans_.tasks_) task.task = rank++;
-        spans_.started_tasks_ = std::min(spans_.started_tasks_, rank);
+        for (model::TaskPlacement& task : spans_.tasks_) {
+            const bool is_companion = task.task >= before;
+            task.task = is_companion ? task.task + set.tasks - before : rank++;
+        }
+        spans_.started_tasks_ =
+            std::min(spans_.started_tasks_, static_cast<int>(spans_.tasks_.size()));
+    }
+    void operator()(const model::JobRequestSet& set) {
+        if (!set.tasks.empty()) spans_.tasks_ = set.tasks;
     }
     void operator()(const model::PauseRequested& request) {
         Span& pause = spans_.pause_ = {};

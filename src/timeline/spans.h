@@ -44,6 +44,7 @@ class Spans {
     std::vector<model::TaskPlacement> tasks_;
     std::vector<int> releasing_;  // ranks among them
     int started_tasks_ = 0;
+    int tasks_max_ = 0;  // ranks from here on are its companions'
     model::Elastic elastic_ = model::Elastic::Live;
 };
 

@@ -76,7 +76,8 @@ TEST_CASE("a log that begins anew gives higher numbers, and its attempts carry i
     CHECK(world.launcher->starts.back().log == "second");
     CHECK(world.job(after).incarnation == 2);
     // What began before is known by the name of then.
-    const auto begun = berth::control::begun_attempts(world.controller->state());
+    const auto begun =
+        berth::control::begun_attempts(world.controller->state(), world.controller->policy());
     REQUIRE(begun.size() == 2);
     CHECK(begun[0].log == "begun");
     CHECK(begun[1].log == "second");
@@ -87,7 +88,8 @@ TEST_CASE("a log that begins anew gives higher numbers, and its attempts carry i
     REQUIRE(world.controller->write_snapshot());
     world.restart();
     CHECK(world.dump() == dump);
-    CHECK(berth::control::begun_attempts(world.controller->state())[1].log == "second");
+    CHECK(berth::control::begun_attempts(world.controller->state(), world.controller->policy())[1]
+              .log == "second");
     CHECK(world.count("log_begun") == 2);
 }
 

@@ -60,9 +60,9 @@ class MemoryStore final : public ports::Store {
         for (const auto& [job, launch] : batch.launches) disk_.launches[job] = launch;
         for (const auto& record : batch.finished) disk_.finished[record.id] = record;
         for (const model::Event& event : batch.events) {
-            const auto* submitted = std::get_if<model::JobSubmitted>(&event.body);
-            if (submitted == nullptr || submitted->key.empty()) continue;
-            disk_.keys[submitted->key] = {submitted->job, event.time};
+            const auto known = model::key_of(event.body);
+            if (known.key.empty()) continue;
+            disk_.keys[std::string(known.key)] = {known.job, event.time};
         }
         return {};
     }

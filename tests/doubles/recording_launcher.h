@@ -35,6 +35,11 @@ class RecordingLauncher final : public ports::Launcher {
         stops.push_back({attempt, reason, grace});
     }
     void park(ports::AttemptId attempt) override { parks.push_back(attempt); }
+    void resize(const ports::BegunAttempt& attempt) override { resizes.push_back(attempt); }
+    base::Status narrow(const ports::BegunAttempt& attempt) override {
+        narrowed.push_back(attempt);
+        return why_not_narrow ? base::Status(tl::unexpected(*why_not_narrow)) : base::Status{};
+    }
     void note(ports::AttemptId attempt, const std::string& text) override {
         notes.emplace_back(attempt, text);
     }
@@ -54,6 +59,9 @@ class RecordingLauncher final : public ports::Launcher {
     model::PauseWay way;  // of every attempt
     std::vector<Stop> stops;
     std::vector<ports::AttemptId> parks;
+    std::vector<ports::BegunAttempt> resizes;
+    std::vector<ports::BegunAttempt> narrowed;  // asked, and let unless:
+    std::optional<base::Error> why_not_narrow;
     std::vector<std::pair<ports::AttemptId, std::string>> notes;
     std::vector<ports::AttemptId> recovered;
     std::function<void()> on_order;  // called at every start and stop

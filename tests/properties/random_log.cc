@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lifecycle/check.h"
+#include "lifecycle/parts.h"
 #include "lifecycle/plan_events.h"
 #include "scheduling/decide.h"
 
@@ -218,6 +219,7 @@ void RandomLog::something_of(const model::JobRecord& job) {
     if (rng_.chance(1, 25)) return note(model::CancelRequested{id, now_ + Duration{60'000}});
     if (rng_.chance(1, 20)) return note(model::AttemptLost{id, "its process is gone"});
     if (rng_.chance(1, 10)) return set_size(job);
+    if (rng_.chance(1, 10)) return set_request(job);
     if (!job.releasing.empty() && job.state != JobState::Cancelling && rng_.chance(4, 5)) {
         return note(lifecycle::event_of_leaving(job, {rng_.chance(3, 4), 1000}));
     }
@@ -239,6 +241,16 @@ void RandomLog::set_size(const model::JobRecord& job) {
         const bool is_task = task.task < job.spec.tasks_max;
         if (is_task && rng_.chance(1, 3)) set.ended.push_back(task.task);
     }
+    note(std::move(set));
+}
+
+void RandomLog::set_request(const model::JobRecord& job) {
+    model::JobRequestSet set{job.id, job.spec.request, rng_.chance(1, 4), ""};
+    if (rng_.chance(1, 4)) set.request.gpus = static_cast<int>(rng_.between(1, 2));
+    set.request.share = base::MilliGpu{rng_.between(1, 10) * 100};
+    if (rng_.chance(1, 4)) set.request.cap = base::MilliGpu{rng_.between(1, 10) * 100};
+    if (rng_.chance(1, 4)) set.request.gpu_memory = {rng_.between(1, 20) * 1'000'000'000};
+    if (!set.requeue) set.tasks = lifecycle::as_if_asked(state_, job, set.request).tasks;
     note(std::move(set));
 }
 

@@ -41,6 +41,7 @@ class RandomLog {
     void set_others();
     void something_of(const model::JobRecord& job);
     void set_size(const model::JobRecord& job);
+    void set_request(const model::JobRecord& job);
     void something_of_running(const model::JobRecord& job);
     void end(const model::JobRecord& job, model::JobState state);
 

@@ -37,6 +37,39 @@ std::string beside(const std::string& programs, const char* folder) {
     return (std::filesystem::path(programs).parent_path() / folder).string();
 }
 
+std::vector<ports::ShareUse> named(const std::vector<TenantUse>& tenants,
+                                   const std::set<AttemptId>& live, const std::vector<Gpu>& gpus) {
+    std::vector<ports::ShareUse> uses;
+    std::map<std::string, base::JobId> jobs;
+    for (const AttemptId attempt : live) jobs[name_of(attempt)] = attempt.job;
+    for (const TenantUse& use : tenants) {
+        const auto job = jobs.find(use.tenant.substr(0, use.tenant.rfind('.')));
+        const auto gpu = std::ranges::find(gpus, use.gpu, &Gpu::uuid);
+        if (job == jobs.end() || gpu == gpus.end()) continue;
+        uses.push_back({job->second, gpu->node, gpu->index, use.memory, use.memory_limit,
+                        use.compute, use.cap});
+    }
+    return uses;
+}
+
+// A job that was given no GPU has none to use. One that is kept off its GPUs is on none.
+struct Given {
+    std::set<std::string> nodes;
+    std::set<std::string> gpus;  // by UUID
+};
+Given given_to(std::span<const ports::TaskLaunch> tasks, const std::vector<Gpu>& gpus) {
+    Given given;
+    for (const Gpu& gpu : gpus) {
+        if (std::ranges::find(tasks, gpu.node, &ports::TaskLaunch::node) == tasks.end()) continue;
+        given.nodes.insert(gpu.node);
+        const auto has_it = [&](const ports::TaskLaunch& one) {
+            return one.node == gpu.node && std::ranges::count(one.gpu_indices, gpu.index) > 0;
+        };
+        if (std::ranges::any_of(tasks, has_it)) given.gpus.insert(gpu.uuid);
+    }
+    return given;
+}
+
 }  // namespace
 
 GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launcher> processes,
@@ -99,8 +132,12 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     if (!gpus_.empty()) checkpoint_lack_ = ability(gpus_.front().node).why_not;
     note_what_is_kept();
     escapes_.set_gpus(gpus_);
-    for (const ports::BegunAttempt& attempt : std::exchange(taken_up_, {}))
-        if (live_.contains(attempt.id)) watch(attempt.id, attempt.tasks);
+    for (const ports::BegunAttempt& attempt : std::exchange(taken_up_, {})) {
+        if (!live_.contains(attempt.id)) continue;
+        watch(attempt.id, attempt.tasks);
+        // A server before this one may have ended before it passed on what the log says.
+        resize(attempt);
+    }
     look_at_sharing();  // of a server before this one
     for (const Stop& early : std::exchange(early_stops_, {}))
         stop(early.attempt, early.reason, early.grace);
@@ -166,17 +203,7 @@ std::string GpuShares::lack(const std::string& node) const {
 }
 
 std::vector<ports::ShareUse> GpuShares::uses() const {
-    std::vector<ports::ShareUse> uses;
-    std::map<std::string, base::JobId> jobs;
-    for (const AttemptId attempt : live_) jobs[name_of(attempt)] = attempt.job;
-    for (const TenantUse& use : keeper_->uses()) {
-        const auto job = jobs.find(use.tenant.substr(0, use.tenant.rfind('.')));
-        const auto gpu = std::ranges::find(gpus_, use.gpu, &Gpu::uuid);
-        if (job == jobs.end() || gpu == gpus_.end()) continue;
-        uses.push_back(
-            {job->second, gpu->node, gpu->index, use.memory, use.memory_limit, use.compute});
-    }
-    return uses;
+    return named(keeper_->uses(), live_, gpus_);
 }
 
 GpuShares::~GpuShares() {
@@ -364,19 +391,8 @@ ChildOrder GpuShares::probe_of(const std::string& node) {
     return order;
 }
 
-// A job that was given no GPU has none to use. One that is kept off its GPUs is on none.
 void GpuShares::watch(AttemptId attempt, std::span<const ports::TaskLaunch> tasks) {
-    std::set<std::string> nodes;
-    if (tasks.empty()) return escapes_.watch(attempt, {}, {});
-    std::set<std::string> given;
-    for (const Gpu& gpu : gpus_) {
-        const auto task = std::ranges::find(tasks, gpu.node, &ports::TaskLaunch::node);
-        if (task != tasks.end()) nodes.insert(gpu.node);
-        const auto has_it = [&](const ports::TaskLaunch& one) {
-            return one.node == gpu.node && std::ranges::count(one.gpu_indices, gpu.index) > 0;
-        };
-        if (std::ranges::any_of(tasks, has_it)) given.insert(gpu.uuid);
-    }
+    auto [nodes, given] = given_to(tasks, gpus_);
     escapes_.watch(attempt, std::move(nodes), std::move(given));
 }
 
@@ -412,6 +428,17 @@ void GpuShares::resume(const ports::LaunchOrder& order) {
 void GpuShares::park(AttemptId attempt) {
     start_freezer(attempt);
     processes_->park(attempt);
+}
+
+void GpuShares::resize(const ports::BegunAttempt& attempt) {
+    const auto terms = changed_terms(attempt.tasks, gpus_);
+    if (terms) keeper_->change(name_of(attempt.id), *terms);
+    processes_->resize(attempt);
+}
+
+base::Status GpuShares::narrow(const ports::BegunAttempt& attempt) {
+    BERTH_TRY(terms, changed_terms(attempt.tasks, gpus_));
+    return keeper_->narrow(name_of(attempt.id), terms);
 }
 
 model::PauseWay GpuShares::pause_way(AttemptId attempt) const {

@@ -74,6 +74,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void start(const ports::LaunchOrder& order) override;
     void resume(const ports::LaunchOrder& order) override;
     void park(ports::AttemptId attempt) override;
+    void resize(const ports::BegunAttempt& attempt) override;
+    base::Status narrow(const ports::BegunAttempt& attempt) override;
     void note(ports::AttemptId attempt, const std::string& text) override {
         processes_->note(attempt, text);
     }

@@ -143,9 +143,8 @@ void Checker::check_event(const StoredEvent& stored) {
     }
     check_row(stored, *event);
     note(check_.end, *event);
-    const auto* submitted = std::get_if<model::JobSubmitted>(&event->body);
-    if (submitted != nullptr && !submitted->key.empty()) {
-        keys_[submitted->key] = {submitted->job.value, stored.time_ms};
+    if (const auto known = model::key_of(event->body); !known.key.empty()) {
+        keys_[std::string(known.key)] = {known.job.value, stored.time_ms};
     }
     check_.end.sequence = stored.sequence;
     if (is_whole_) fold(*event);

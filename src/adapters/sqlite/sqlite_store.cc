@@ -231,9 +231,9 @@ Status SqliteStore::write(const ports::Batch& batch) {
 
 Status SqliteStore::write_keys(const ports::Batch& batch) {
     for (const model::Event& event : batch.events) {
-        const auto* submitted = std::get_if<model::JobSubmitted>(&event.body);
-        if (submitted == nullptr || submitted->key.empty()) continue;
-        insert_key_.bind(1, submitted->key).bind(2, submitted->job.value);
+        const auto known = model::key_of(event.body);
+        if (known.key.empty()) continue;
+        insert_key_.bind(1, known.key).bind(2, known.job.value);
         BERTH_TRY_VOID(insert_key_.bind(3, base::to_ms(event.time)).run());
     }
     return {};

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handing in a job, and pausing, resuming and cancelling one.
+// Handing in a job, pausing, resuming and cancelling one, and changing what it asks.
 #include <algorithm>
 
 #include "api/answers/job_views.h"
 #include "api/answers/nearest_project.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/files/request_change.h"
 #include "codec/text/json.h"
 #include "codec/text/json_writer.h"
 #include "codec/words/words.h"
@@ -23,6 +24,23 @@ Response refusal_of(const Site& site, const std::string& project, base::Error er
     return refused(error, is_unknown ? "berth project create " + project : "");
 }
 
+base::Error no_key(const std::string& found) {
+    return {base::ErrorCode::Invalid,
+            "Idempotency-Key: wanted 1 to 200 bytes without control characters, found " +
+                std::to_string(found.size())};
+}
+
+bool has_place(const Site& site, model::JobId job) {
+    const model::JobRecord* record = site.controller.state().jobs.get(job);
+    return record != nullptr && !record->tasks.empty();
+}
+
+void respond_with_job(Site& site, model::JobId job, const Respond& respond) {
+    const auto view = view_of(site, job);
+    if (!view) return respond(problem(view.error()));
+    respond(json_response(codec::job_json(*view, names(site))));
+}
+
 base::Result<model::Submission> read_submission(Site& site, const Call& call) {
     BERTH_TRY(submission, codec::parse_submission(call.request.body));
     if (submission.launch.command.empty()) return base::invalid("launch.command: wanted a command");
@@ -33,11 +51,8 @@ base::Result<model::Submission> read_submission(Site& site, const Call& call) {
     if (submission.spec.project.empty()) submission.spec.project = site.default_project;
     submission.launch.user = call.request.user;
     if (!call.request.idempotency_key.empty()) submission.key = call.request.idempotency_key;
-    if (!submission.key.empty() && !model::is_name(submission.key)) {
-        return base::invalid(
-            "Idempotency-Key: wanted 1 to 200 bytes without control characters, found " +
-            std::to_string(submission.key.size()));
-    }
+    if (!submission.key.empty() && !model::is_name(submission.key))
+        return tl::unexpected(no_key(submission.key));
     return std::move(submission);
 }
 
@@ -124,9 +139,7 @@ void steer(Site& site, const Call& call, const auto& carry_out) {
     if (!order) return call.respond(problem(order.error()));
     carry_out(*order, [&site, id = order->job, respond = call.respond](const base::Status& status) {
         if (!status) return respond(problem(status.error()));
-        const auto view = view_of(site, id);
-        if (!view) return respond(problem(view.error()));
-        respond(json_response(codec::job_json(*view, names(site))));
+        respond_with_job(site, id, respond);
     });
 }
 
@@ -163,6 +176,28 @@ void cancel_job(Site& site, Call call) {
     steer(site, call, [&](const Order& order, auto done) {
         site.controller.cancel(order.job, call.request.user, order.grace, std::move(done));
     });
+}
+
+void patch_job(Site& site, Call call) {
+    const auto job = call.job();
+    if (!job) return call.respond(problem(job.error()));
+    const auto change = codec::parse_job_change(call.request.body);
+    if (!change) return call.respond(problem(change.error()));
+    const std::string& key = call.request.idempotency_key;
+    if (!key.empty() && !model::is_name(key)) return call.respond(problem(no_key(key)));
+    // Where it runs and cannot have it there, it may wait for it.
+    const bool may_wait = change->may_requeue || !has_place(site, *job);
+    const std::string hint =
+        may_wait ? "" : "berth set " + std::to_string(job->value) + " ... --requeue";
+    const auto done = [&site, hint, id = *job, respond = call.respond](const base::Status& status) {
+        if (!status) {
+            const bool may_help = status.error().code == base::ErrorCode::Conflict;
+            return respond(refused(status.error(), may_help ? hint : ""));
+        }
+        respond_with_job(site, id, respond);
+    };
+    site.controller.set_request(*job, {change->request, change->may_requeue, key},
+                                call.request.user, done);
 }
 
 }  // namespace berth::api

@@ -45,7 +45,7 @@ void add_uses(std::vector<codec::NodeView>& views, const std::vector<ports::Shar
         const auto node = by_name.find(use.node);
         if (node == by_name.end() || use.index >= node->second->gpus) continue;
         node->second->devices[static_cast<std::size_t>(use.index)].shares.push_back(
-            {use.job, use.memory, use.memory_limit, use.compute});
+            {use.job, use.memory, use.memory_limit, use.compute, use.cap});
     }
 }
 

@@ -21,6 +21,7 @@ codec::PoolView view_pool(const cluster::Cluster& cluster, PoolId id) {
     view.name = pool.name;
     view.labels = pool.labels;
     view.spares = pool.spares;
+    view.strict_shares = pool.strict_shares;
     for (const auto& [model, weight] : pool.exchange) view.exchange[model] = {weight};
     for (const cluster::NodeState& node : cluster.nodes()) {
         if (node.pool != id) continue;
@@ -59,6 +60,7 @@ base::Result<model::Pool> changed(model::Pool pool, const std::string& body) {
     change_labels(fields, "labels", pool.labels);
     change_exchange(fields, pool);
     if (tree.find("spares") != nullptr) pool.spares = fields.text("spares");
+    pool.strict_shares = fields.flag("strict_shares", pool.strict_shares);
     fields.finish();
     if (problems.any()) return problems.first();
     if (pool.name != model::kDefaultPool && pool.labels.empty()) {

@@ -81,7 +81,7 @@ void write_parameters(JsonWriter& json, const Route& route) {
     for (const std::string_view word : open_words(route.path))
         write_parameter(json, open_word(word), "path");
     for (const Parameter& parameter : route.query) write_parameter(json, parameter, "query");
-    if (route.body != nullptr && route.method == "POST" && route.path == "jobs") {
+    if ((route.answer == post_job || route.answer == patch_job)) {
         write_parameter(json,
                         {"Idempotency-Key", Takes::Text,
                          "makes it safe to ask again: the same key is the same job"},

@@ -26,6 +26,7 @@ constexpr std::string_view kNumber = R"({"type":"number"})";
 // What is read by hand takes numbers as texts too, and null where a thing can be lifted.
 // A number is taken as its text.
 constexpr std::string_view kTextOrNull = R"({"type":["string","number","boolean","null"]})";
+constexpr std::string_view kFlagOrNull = R"({"type":["boolean","null"]})";
 constexpr std::string_view kAmount = R"({"type":["number","string","null"]})";
 constexpr std::string_view kTexts =
     R"({"type":["object","null"],
@@ -243,6 +244,13 @@ std::string steering(SchemaBook&) {
     object.add("grace", kAmount);
     return object.text();
 }
+std::string job_change(SchemaBook&) {
+    ObjectSchema object(Side::Request);
+    for (const std::string_view name : {"gpus", "share", "cap", "gpu_memory"})
+        object.add(name, kAmount);
+    object.add("requeue", kFlagOrNull);
+    return object.text();
+}
 std::string node_change(SchemaBook&) {
     ObjectSchema object(Side::Request);
     object.add("labels", kTexts);
@@ -257,6 +265,7 @@ std::string pool_change(SchemaBook&) {
     object.add(
         "exchange",
         R"({"type":["object","null"],"additionalProperties":{"type":["number","string","null"]}})");
+    object.add("strict_shares", kFlagOrNull);
     object.add("spares", kTextOrNull);
     return object.text();
 }
@@ -269,6 +278,7 @@ std::string project_change(SchemaBook& book) {
     add_rights(book, object);
     object.add("pools", R"({"type":["object","null"],"additionalProperties":{"anyOf":[)" +
                             rights.text() + R"(,{"type":"null"}]}})");
+    object.add("strict_shares", kFlagOrNull);
     object.add("preemption_delay", kAmount);
     object.add("preempt_min_run", kAmount);
     object.add("reclaim_min_run", kAmount);
@@ -281,7 +291,7 @@ std::string settings(SchemaBook&) {
 }
 std::string link_wish(SchemaBook&) {
     ObjectSchema object(Side::Request);
-    object.add("look_only", R"({"type":["boolean","null"]})");
+    object.add("look_only", kFlagOrNull);
     return object.text();
 }
 std::string code(SchemaBook&) {

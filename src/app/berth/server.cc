@@ -206,8 +206,8 @@ base::Status Server::Parts::open() {
     BERTH_TRY_VOID(make_controller(policy));
     clock.not_before(controller->state().time);
     if (begins_log) {
-        BERTH_TRY(strangers, process::end_strangers(jobs_dir, cluster_id,
-                                                    control::begun_attempts(controller->state())));
+        const auto begun = control::begun_attempts(controller->state(), controller->policy());
+        BERTH_TRY(strangers, process::end_strangers(jobs_dir, cluster_id, begun));
         ended_strangers = std::move(strangers);
     }
     BERTH_TRY(named, NamedNodes::make(std::move(inventory.inventory), controller->state().cluster));

@@ -205,14 +205,11 @@ Outcome<std::string> Client::try_submission(const model::Submission& submission)
     return post("jobs?dryRun=true", codec::submission_json(submission));
 }
 
-Success Client::steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace) {
-    HttpRequest request{.method = "POST", .target = job_target(id, "/" + std::string(verb))};
-    if (grace) {
-        request.body = R"({"grace":)" + base::format_thousandths(grace->count()) + "}";
-    }
-    auto response = send(request);
-    if (!response) return tl::unexpected(response.error());
-    return {};
+Outcome<JobAnswer> Client::order_job(model::JobId id, const JobOrder& order) {
+    const std::string verb = order.verb.empty() ? "" : "/" + order.verb;
+    return read_job(body_of({.method = order.verb.empty() ? "PATCH" : "POST",
+                             .target = job_target(id, verb),
+                             .body = order.body}));
 }
 
 Outcome<LogPiece> Client::log(model::JobId id, const LogQuery& query) {

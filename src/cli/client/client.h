@@ -56,6 +56,13 @@ struct JobWait {
     base::Duration at_most{30'000};
 };
 
+// What becomes of a job: "pause", "resume" or "cancel", with a grace; without a verb it asks
+// something else of its GPUs, as codec/files/request_change.h reads it.
+struct JobOrder {
+    std::string verb = {};
+    std::string body = {};  // JSON
+};
+
 struct LogPiece {
     std::string bytes;
     std::int64_t next_offset = 0;
@@ -102,8 +109,7 @@ class Client {
     Outcome<JobAnswer> submit(const model::Submission& submission);
     // What would become of it, as JSON: nothing is submitted.
     Outcome<std::string> try_submission(const model::Submission& submission);
-    // "pause", "resume" or "cancel".
-    Success steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace);
+    Outcome<JobAnswer> order_job(model::JobId id, const JobOrder& order);
     Outcome<LogPiece> log(model::JobId id, const LogQuery& query);
     Outcome<AttachPlace> attach(model::JobId id);
     // Appends the next page behind `list.next_after`: of one job, or of all when `job` is not

@@ -69,9 +69,10 @@ struct Spelling {
     std::string_view other;
 };
 constexpr Spelling kSpellings[] = {
-    {"gpus", "gpus", ""},        {"groups", "groups", "tasks"}, {"nodes", "nodes", "tasks"},
-    {"tasks", "tasks", "nodes"}, {"cpus", "cpus", ""},          {"memory", "memory", ""},
-    {"workdir", "workdir", ""},
+    {"gpus", "gpus", ""},        {"groups", "groups", "tasks"},
+    {"nodes", "nodes", "tasks"}, {"tasks", "tasks", "nodes"},
+    {"cpus", "cpus", ""},        {"memory", "memory", ""},
+    {"workdir", "workdir", ""},  {"cap", "cap", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {

@@ -21,6 +21,7 @@ inline constexpr auto kOtherSubmissionFlags = std::to_array<Flag>({
      .value = "REQUEST",
      .help = "GPUs per task: 2, 0.5, 12G, H100:2, 4..16@rack (default: 1)",
      .fields = "gpus gpu_model gpu_memory gpu_memory_max"},
+    {0, "cap", "PART", "most of each GPU's time, where it has a part: 0.8"},
     {.name = "nodes",
      .value = "N",
      .help = "number of tasks, each with these GPUs",

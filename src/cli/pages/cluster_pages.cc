@@ -46,6 +46,7 @@ std::string use_of(const codec::GpuView& gpu, model::JobId job) {
     std::string text = " (" + base::format(use->memory_used);
     if (use->memory_limit) text += " of " + base::format(*use->memory_limit);
     if (use->compute_used) text += ", " + std::to_string(use->compute_used->value / 10) + "%";
+    if (use->cap) text += ", cap " + std::to_string(use->cap->value / 10) + "%";
     return text + ")";
 }
 

@@ -122,6 +122,13 @@ struct Phrase {
         return "wants " + (event.tasks == 1 ? "1 task" : std::to_string(event.tasks) + " tasks") +
                " from now on";
     }
+    std::string operator()(const model::JobRequestSet& event) const {
+        const std::string when = event.requeue ? " once it has left its GPUs" : " from now on";
+        std::string text = "asks " + codec::format_gpu_request({event.request, 1, 1, {}, {}});
+        if (event.request.cap > base::MilliGpu{0})
+            text += ", at most " + base::format(event.request.cap) + " of the time";
+        return text + when;
+    }
     std::string operator()(const model::JobHeld&) const { return "is on hold by a user"; }
     std::string operator()(const model::JobReleased&) const { return "may run again"; }
     std::string operator()(const model::CheckpointSaved&) const { return "saved a checkpoint"; }

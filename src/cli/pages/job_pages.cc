@@ -19,22 +19,6 @@ namespace {
 using model::JobState;
 using model::Reason;
 
-std::string asks_text(const model::JobRecord& job) {
-    const model::JobSpec& spec = job.spec;
-    std::string text = gpus_text(job) + (spec.request.is_whole() ? " GPUs" : " of a GPU");
-    if (gpus_text(job) == "1") text = "1 GPU";
-    if (spec.tasks_min > 1 || spec.tasks_max > 1) {
-        const std::string least = std::to_string(spec.tasks_min);
-        text += " as " + least;
-        const bool is_elastic = spec.tasks_max > spec.tasks_min;
-        if (is_elastic) text += " to " + std::to_string(spec.tasks_max);
-        text += is_elastic ? " tasks, " + least + " at once" : " tasks, all at once";
-        const bool restarts = is_elastic && spec.elastic == model::Elastic::Restart;
-        if (restarts) text += "; restarts to change its number of tasks";
-    }
-    return text;
-}
-
 // What it asks for, and in which groups.
 std::string asks_lines(const model::JobRecord& job, const Style& style) {
     const model::TopologyRequest& topology = job.spec.topology;

@@ -136,6 +136,24 @@ std::string where_text(const std::vector<model::TaskPlacement>& tasks,
     return text;
 }
 
+std::string asks_text(const model::JobRecord& job) {
+    const model::JobSpec& spec = job.spec;
+    std::string text = gpus_text(job) + (spec.request.is_whole() ? " GPUs" : " of a GPU");
+    if (gpus_text(job) == "1") text = "1 GPU";
+    if (spec.request.cap > base::MilliGpu{0})
+        text += ", at most " + base::format(spec.request.cap) + " of its time";
+    if (spec.tasks_min > 1 || spec.tasks_max > 1) {
+        const std::string least = std::to_string(spec.tasks_min);
+        text += " as " + least;
+        const bool is_elastic = spec.tasks_max > spec.tasks_min;
+        if (is_elastic) text += " to " + std::to_string(spec.tasks_max);
+        text += is_elastic ? " tasks, " + least + " at once" : " tasks, all at once";
+        const bool restarts = is_elastic && spec.elastic == model::Elastic::Restart;
+        if (restarts) text += "; restarts to change its number of tasks";
+    }
+    return text;
+}
+
 std::string gpus_text(const model::JobRecord& job) { return codec::gpu_summary(job.spec); }
 
 std::string run_or_wait(const model::JobRecord& record, base::TimePoint now) {

@@ -30,6 +30,9 @@ std::string node_name(model::NodeId node, const codec::NameTable& names);
 std::string profile_text(const model::GpuProfile& profile);
 // What the job asks for: "8 H100", "2x0.5", "12G".
 std::string gpus_text(const model::JobRecord& job);
+// The same in words: "0.5 of a GPU, at most 0.8 of its time", "8 H100 GPUs as 8 tasks, all at
+// once".
+std::string asks_text(const model::JobRecord& job);
 // How long it runs, waits or ran: "3h12m".
 std::string run_or_wait(const model::JobRecord& job, base::TimePoint now);
 // Why it waits, how far it is, or how it ended.

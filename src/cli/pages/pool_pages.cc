@@ -135,6 +135,7 @@ std::string pool_page(const PoolPage& page, const Style& style) {
     if (!pool.spares.empty()) {
         text += row("spares", "idle nodes of " + pool.spares + " replace nodes that are not ready");
     }
+    if (pool.strict_shares) text += row("shares", "a share of a GPU is also its cap");
     if (!pool.exchange.empty()) text += row("exchange", text_of(pool.exchange));
     const Table standing = standing_table(page);
     if (!standing.is_empty()) text += "\n" + standing.render(style);

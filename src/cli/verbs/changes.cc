@@ -52,6 +52,11 @@ Success add_map(codec::JsonWriter& json, const Arguments& arguments, std::string
     return {};
 }
 
+void add_strict(codec::JsonWriter& json, const Arguments& arguments) {
+    if (!arguments.has(kStrictFlag.name)) return;
+    json.key(kStrictFlag.fields).raw(arguments.text(kStrictFlag.name) == "yes" ? "true" : "false");
+}
+
 void print_notes(const std::vector<std::string>& notes) {
     for (const std::string& note : notes) print_notice(printable("note: " + note) + "\n");
 }

@@ -20,6 +20,14 @@ enum class MapOf { Texts, Numbers };
 Success add_map(codec::JsonWriter& json, const Arguments& arguments, std::string_view flag,
                 MapOf values);
 
+inline constexpr Flag kStrictFlag{.name = "strict-shares",
+                                  .value = "YES|NO",
+                                  .help = "whether a share of a GPU is also its cap",
+                                  .completes = Completes::Choices,
+                                  .choices = "yes|no",
+                                  .fields = "strict_shares"};
+void add_strict(codec::JsonWriter& json, const Arguments& arguments);
+
 // What the server wants considered: one line each, on standard error.
 void print_notes(const std::vector<std::string>& notes);
 

@@ -19,6 +19,7 @@ constexpr Flag kPoolShowFlags[] = {kPageOutputFlag, kJsonFlag};
 constexpr Flag kChangeFlags[] = {
     {'l', "labels", "KEY=VALUE", "labels of its nodes; KEY= removes one"},
     {0, "spares", "POOL", "pool whose idle nodes replace broken ones; or none", Completes::Pools},
+    kStrictFlag,
     {0, "exchange", "MODEL=N", "weight of one GPU of a model: H100=1,A100=0.5"},
 };
 
@@ -64,6 +65,7 @@ Outcome<std::string> pool_body(const Arguments& arguments) {
         const std::string spares = arguments.text("spares");
         json.key("spares").string(spares == "none" ? "" : spares);
     }
+    add_strict(json, arguments);
     json.end_object();
     return body;
 }

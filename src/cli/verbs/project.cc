@@ -66,6 +66,7 @@ constexpr Flag kRightsFlags[] = {
      .value = "PERCENT",
      .help = "costliest percent of its jobs that go by age: 0 to 50",
      .fields = "job_tail"},
+    kStrictFlag,
     {0, "parent", "DEPARTMENT", "department above it", Completes::Projects},
 };
 
@@ -169,6 +170,7 @@ Outcome<std::string> project_body(const Arguments& arguments) {
     if (const Success ordered = add_order(json, arguments); !ordered) {
         return tl::unexpected(ordered.error());
     }
+    add_strict(json, arguments);
     if (arguments.has("parent")) json.key("parent").string(arguments.text("parent"));
     json.end_object();
     return body;

@@ -113,7 +113,7 @@ class Run {
         const bool by_user = failure.exit_code == kDetached;
         if (!by_user && failure.exit_code != kWaitLimit) return report(context_, failure);
         Client client(context_);
-        if (const Success done = client.steer(id_, "cancel", std::nullopt); !done) {
+        if (const auto done = client.order_job(id_, {"cancel"}); !done) {
             return report(context_, done.error());
         }
         print_notice("berth: job " + number() +
@@ -141,7 +141,7 @@ class Run {
         options.terminal = is_terminal_;
         options.on_insistence = [this] {
             Client client(context_);
-            [[maybe_unused]] const Success asked = client.steer(id_, "cancel", std::nullopt);
+            [[maybe_unused]] const auto asked = client.order_job(id_, {"cancel"});
         };
         const auto attached = attach::attach(socket, options);
         if (!attached) {

@@ -53,11 +53,11 @@ std::string outcome_of(const model::JobRecord& record) {
 }
 
 int steer(Context& context, const Arguments& arguments, std::string_view verb, bool can_wait) {
-    std::optional<base::Duration> grace;
+    JobOrder order{std::string(verb), ""};
     if (can_wait && arguments.has("grace")) {
         const auto given = arguments.duration("grace", {});
         if (!given) return report(context, given.error());
-        grace = *given;
+        order.body = R"({"grace":)" + base::format_thousandths(given->count()) + "}";
     }
     Client client(context);
     int result = kDone;
@@ -67,7 +67,7 @@ int steer(Context& context, const Arguments& arguments, std::string_view verb, b
             result = report(context, id.error());
             continue;
         }
-        if (const Success done = client.steer(*id, verb, grace); !done) {
+        if (const auto done = client.order_job(*id, order); !done) {
             result = report(context, done.error());
             continue;
         }

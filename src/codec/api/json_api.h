@@ -99,6 +99,7 @@ struct ShareView {
     model::Bytes memory_used{0};
     std::optional<model::Bytes> memory_limit = {};
     std::optional<model::MilliGpu> compute_used = {};  // in the last seconds
+    std::optional<model::MilliGpu> cap = {};  // the most of it that it ever gets; none = all
 };
 struct GpuView {
     int index = 0;
@@ -126,6 +127,7 @@ struct PoolView {
     std::string name;
     model::Labels labels;
     std::string spares;
+    bool strict_shares = false;
     std::map<std::string, model::MilliGpu> exchange;  // what one GPU of a model counts as
     int nodes = 0;  // that stand in it
     int nodes_ready = 0;

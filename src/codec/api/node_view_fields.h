@@ -17,6 +17,7 @@ struct Fields<ShareView> {
         field("memory_used", &S::memory_used);
         field("memory_limit", &S::memory_limit);
         field("compute_used", &S::compute_used);
+        field("cap", &S::cap);
     }
 };
 
@@ -58,6 +59,7 @@ struct Fields<PoolView> {
         field("name", &P::name);
         field("labels", &P::labels);
         field("spares", &P::spares);
+        field("strict_shares", &P::strict_shares);
         field("exchange", &P::exchange);
         field("nodes", &P::nodes);
         field("nodes_ready", &P::nodes_ready);

@@ -107,7 +107,7 @@ TEST_CASE("what the API says of the order is documented") {
 }
 
 TEST_CASE("no member of a described type is forgotten") {
-    static_assert(count_members<model::Pool>() == 4);
+    static_assert(count_members<model::Pool>() == 5);
     check_all<model::Pool, model::NodePlace, model::NodeMove, model::Node, model::Entitlement,
               model::Project, model::TaskRequest, model::JobSpec, model::TaskPlacement,
               model::PauseCost, model::PauseReceipt, model::OrderReceipt, model::JobRecord,

@@ -23,7 +23,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "job_paused",      "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
     "job_finished",    "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
     "node_moved",      "job_parked",   "job_woken",    "pool_removed",        "policy_set",
-    "project_removed", "log_begun",    "job_escaped",  "node_used_by_others", "job_size_set"};
+    "project_removed", "log_begun",    "job_escaped",  "node_used_by_others", "job_size_set",
+    "job_request_set"};
 
 template <>
 struct Fields<model::ProjectSet> {

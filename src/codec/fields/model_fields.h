@@ -94,6 +94,8 @@ struct Fields<model::JobRecord> {
         field("is_parted", &R::is_parted);
         field("escaped", &R::escaped);
         field("ended_for", &R::ended_for);
+        field("submitted_request", &R::submitted_request);
+        field("next_request", &R::next_request);
     }
 };
 

@@ -17,6 +17,7 @@ struct Fields<model::Pool> {
         field("labels", &model::Pool::labels);
         field("exchange", &model::Pool::exchange);
         field("spares", &model::Pool::spares);
+        field("strict_shares", &model::Pool::strict_shares);
     }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which members do events have by which a job comes to another number of tasks? A part of
-// event_fields.h.
+// Which members do events have by which a job comes to another number of tasks, or its tasks to
+// another part of a GPU? A part of event_fields.h.
 #pragma once
 
 #include "codec/fields/described.h"
@@ -27,6 +27,18 @@ struct Fields<model::JobSizeSet> {
         field("job", &S::job);
         field("tasks", &S::tasks);
         field("ended", &S::ended);
+    }
+};
+
+template <>
+struct Fields<model::JobRequestSet> {
+    static void visit(auto&& field) {
+        using S = model::JobRequestSet;
+        field("job", &S::job);
+        field("request", &S::request);
+        field("requeue", &S::requeue);
+        field("key", &S::key);
+        field("tasks", &S::tasks);
     }
 };
 

@@ -81,4 +81,11 @@ std::optional<GpuRequest> read_gpus(FieldReader& fields, model::JobSpec& spec) {
     return std::move(*request);
 }
 
+model::MilliGpu read_cap(FieldReader& fields) {
+    constexpr std::string_view kWanted = "a part of each GPU's time such as 0.8";
+    const auto cap = fields.decimal("cap", 3, kWanted);
+    if (cap && (*cap == 0 || *cap > 1000)) fields.refuse("cap", kWanted);
+    return model::MilliGpu{cap.value_or(0)};
+}
+
 }  // namespace berth::codec

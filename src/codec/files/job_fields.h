@@ -16,4 +16,7 @@ void read_job_fields(FieldReader& fields, model::JobDoors door, model::JobSpec& 
 // `gpus: 2`, `gpus: H100:2` or `gpus: 4..16@rack`; none: it was refused.
 std::optional<GpuRequest> read_gpus(FieldReader& fields, model::JobSpec& spec);
 
+// `cap: 0.8`; 0 where there is none.
+model::MilliGpu read_cap(FieldReader& fields);
+
 }  // namespace berth::codec

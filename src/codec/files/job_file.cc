@@ -77,6 +77,7 @@ void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
     }
     read_groups(problems, fields, spec, has_range || fields.has("tasks") || fields.has("nodes"));
     read_elastic(fields, spec);
+    spec.request.cap = read_cap(fields);
     if (fields.text("cpus", "auto") != "auto") {
         if (const auto cpus = fields.decimal("cpus", 3, "auto or a number of cores such as 8")) {
             spec.request.cpu = base::MilliCpu{*cpus};

@@ -131,13 +131,11 @@ void StateReader::read_pool(const Value& value, const std::string& path) {
     pool.labels = fields.labels("labels");
     pool.exchange = read_exchange(fields);
     pool.spares = fields.text("spares");
+    pool.strict_shares = fields.flag("strict_shares", false);
     fields.finish();
     if (!pool_names_.insert(pool.name).second) fields.report("name", "this pool is listed twice");
-    if (pool.name == model::kDefaultPool && !pool.labels.empty()) {
-        fields.report("labels",
-                      "the default pool takes the nodes that match no other pool; "
-                      "it has no labels");
-    }
+    if (pool.name == model::kDefaultPool && !pool.labels.empty())
+        fields.report("labels", "the default pool has none: it takes what no other pool does");
     if (pool == model::Pool{model::kDefaultPool, {}, {}}) return;
     state_.pools.push_back(std::move(pool));
 }
@@ -338,6 +336,7 @@ void StateReader::read_project(const Value& value, const std::string& path) {
     project.reclaim_min_run = fields.duration("reclaim_min_run");
     project.job_order = fields.maybe_choice<model::JobOrder>("job_order");
     project.job_tail = fields.maybe_whole("job_tail", {0, model::kOrderTailMax});
+    project.strict_shares = fields.flag("strict_shares", false);
     project.order = static_cast<std::int64_t>(state_.projects.size());
     if (const Value* created = fields.find("created")) {
         if (const auto count = whole_from(created->text)) {
@@ -431,6 +430,7 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
     }
     request.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
     request.gpu_memory_max = fields.bytes("gpu_memory_max").value_or(Bytes{0});
+    request.cap = read_cap(fields);
     read_host(problems_, fields, "cpu", request);
     fields.finish();
     return request;

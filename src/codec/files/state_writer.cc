@@ -126,6 +126,7 @@ class StateWriter {
             text("name", pool.name);
             labels("labels", pool.labels);
             text("spares", pool.spares);
+            if (pool.strict_shares) json_.key("strict_shares").raw("true");
             if (pool.exchange.empty()) return;
             json_.key("exchange").begin_object();
             for (const auto& [model, weight] : pool.exchange) {
@@ -258,6 +259,7 @@ class StateWriter {
         duration("reclaim_min_run", project.reclaim_min_run);
         if (project.job_order) json_.key("job_order").string(word(*project.job_order));
         if (project.job_tail) number("job_tail", *project.job_tail);
+        if (project.strict_shares) json_.key("strict_shares").raw("true");
         write(project.rights, {});
         if (project.pools.empty()) return;
         json_.key("pools").begin_object();
@@ -275,6 +277,7 @@ class StateWriter {
         if (request.gpu_memory.value > 0) number("gpu_memory", request.gpu_memory.value);
         const std::int64_t most = request.gpu_memory_max.value;
         if (most > 0) number("gpu_memory_max", most);
+        if (request.cap != base::MilliGpu{0}) raw("cap", base::format(request.cap));
         if (request.share != base::kWholeGpu) raw("share", base::format(request.share));
         write_host(request);
         json_.end_object();

@@ -19,6 +19,7 @@ struct Fields<TaskRequest> {
         field("share", &TaskRequest::share);
         field("gpu_memory", &TaskRequest::gpu_memory);
         field("gpu_memory_max", &TaskRequest::gpu_memory_max);
+        field("cap", &TaskRequest::cap);
         field("cpu", &TaskRequest::cpu);
         field("memory", &TaskRequest::memory);
         field("resources", &TaskRequest::resources);

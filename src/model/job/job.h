@@ -53,6 +53,9 @@ struct TaskRequest {
     // It may borrow up to so much in all of what others leave unused; 0 = nothing. No decision
     // counts it.
     Bytes gpu_memory_max{0};
+    // It never gets more of the time of a GPU that it shares, whatever others leave unused; 0 = it
+    // may have all of that. No decision counts it.
+    MilliGpu cap{0};
     std::optional<MilliCpu> cpu = {};  // none = the node's share per GPU
     std::optional<Bytes> memory = {};  // host memory; none = the node's share per GPU
     Resources resources = {};  // other ones, but pods: each task is one

@@ -86,6 +86,8 @@ struct Pool {
     // A pool whose idle nodes take the place of nodes of this one that are not ready; these become
     // spares. Empty: no node takes their place. It has no spares of its own.
     std::string spares = {};
+    // A job's share of a GPU here is also the most that it gets of the GPU's time.
+    bool strict_shares = false;
 
     bool operator==(const Pool&) const = default;
 };

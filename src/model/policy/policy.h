@@ -112,6 +112,8 @@ struct Policy {
     // Weight of past use in the fair share (k of rule R1), in thousandths.
     std::int64_t usage_weight = 1000;
     Escaped escaped = Escaped::Warn;
+    // A share of a GPU is also the most that its job gets of the GPU's time, in all pools.
+    bool strict_shares = false;
     // Past use is what projects really had (cluster/jobs/past_use.h), not what their rights say.
     bool measured_usage = false;
     // ... and what lies so far back counts half.

@@ -288,6 +288,7 @@ constexpr PolicySetting kSettings[] = {
             "tensor share that keeps a gang together"),
     setting("escaped", word<&P::escaped, kEscaped>("warn|end"),
             "for a job that uses GPUs past its share"),
+    setting("strict_shares", yes_no<&P::strict_shares>(), "a share of a GPU is also its cap"),
     setting("gpu_prices", gpu_prices(), "money for a GPU hour, in reports"),
     setting("train", spreading<&P::train>(), "placement of train jobs"),
     setting("build", spreading<&P::build>(), "placement of build and inference jobs"),

@@ -22,6 +22,8 @@ const kPhrases: Record<string, (event: JobEvent, nameOf: NameOf) => string> = {
   job_resized: (event) =>
     `${event.saved ? 'saved' : 'ended before it saved'}, continues as attempt ${event.attempt} with the tasks it has`,
   job_size_set: (event) => `wants ${event.tasks === 1 ? '1 task' : `${event.tasks} tasks`} from now on`,
+  job_request_set: (event) =>
+    `asks another part of its GPUs ${event.requeue ? 'once it has left them' : 'from now on'}`,
   job_held: () => 'is on hold by a user',
   job_released: () => 'may run again',
   checkpoint_saved: () => 'saved a checkpoint',

@@ -10,10 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -26,8 +25,6 @@ extern char** environ;
 
 namespace berth::gpu_shares {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kStartPatienceMs = 5'000;
 constexpr int kLooksAtTheEnd = 20;
@@ -55,18 +52,30 @@ std::string last_line(const std::string& path) {
     return last;
 }
 
+// Its first word: " gpus=UUID:12288M".
+std::string memory_in(const std::string& terms) { return terms.substr(0, terms.find(' ', 1)); }
+
+// "error: tenant "7.1.0" uses 123 bytes of GPU "GPU-1"", for people.
+tl::unexpected<base::Error> in_use(std::string_view answer) {
+    constexpr std::string_view kUses = " uses ";
+    const std::size_t at = answer.find(kUses);
+    base::Bytes used{0};
+    if (at != std::string_view::npos) {
+        const std::string_view number = answer.substr(at + kUses.size());
+        std::from_chars(number.data(), number.data() + number.size(), used.value);
+    }
+    return base::fail(base::ErrorCode::Conflict,
+                      "it uses " + base::format(used) + " of the memory of a GPU now");
+}
+
 }  // namespace
 
 ArbiterProcess::ArbiterProcess(std::string program, std::string directory,
                                std::vector<std::string> options)
-    : program_(std::move(program)), directory_(std::move(directory)), options_(std::move(options)) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(directory_ + "/terms", none)) {
-        std::ostringstream text;
-        text << std::ifstream(entry.path()).rdbuf();
-        tenants_[entry.path().filename().string()] = read_terms(text.str());
-    }
-}
+    : program_(std::move(program)),
+      directory_(std::move(directory)),
+      options_(std::move(options)),
+      book_(directory_ + "/terms") {}
 
 base::Status ArbiterProcess::start() {
     if (pid_ > 0) ::waitpid(std::exchange(pid_, 0), nullptr, WNOHANG);
@@ -112,8 +121,8 @@ base::Status ArbiterProcess::start() {
     pid_ = pid;
     std::ofstream(directory_ + "/pid") << pid << '\n';
     rotations_.clear();
-    fit_rotations(tenants_);  // before those that are in them
-    for (const auto& [name, terms] : tenants_) {
+    fit_rotations(book_.tenants());  // before those that are in them
+    for (const auto& [name, terms] : book_.tenants()) {
         (void)tell(terms.order);
     }
     return {};
@@ -161,42 +170,71 @@ base::Status ArbiterProcess::add(const Tenant& tenant) {
     const TenantTerms terms{tenant.order, tenant.rotation, tenant.rotation_memory, tenant.node,
                             tenant.may_leave};
     BERTH_TRY_VOID(ask("status"));  // it is there, with its rotations
-    auto others = tenants_;
+    auto others = book_.tenants();
     others[tenant.name] = terms;
     fit_rotations(others);
     auto answer = ask(tenant.order);
     if (answer && !answer->starts_with("ok")) answer = no_arbiter("berth-arbiter: " + *answer);
     if (!answer) {
-        fit_rotations(tenants_);
+        fit_rotations(book_.tenants());
         return tl::unexpected(answer.error());
     }
-    std::ofstream(terms_path(tenant.name)) << written(terms);
-    tenants_ = std::move(others);
+    book_.put(tenant.name, terms);
     return {};
+}
+
+base::Status ArbiterProcess::narrow(const std::string& prefix,
+                                    const std::map<std::string, std::string>& terms) {
+    std::vector<std::string> orders;
+    for (const auto& [name, known] : book_.of(prefix)) {
+        const auto wanted = terms.find(known.node);
+        if (wanted != terms.end() && known.rotation.empty())
+            orders.push_back("narrow " + name + memory_in(wanted->second));
+    }
+    if (orders.size() < terms.size()) {
+        return base::fail(base::ErrorCode::Conflict,
+                          "it was started with whole GPUs, and nothing holds it to a part");
+    }
+    for (const std::string& order : orders) {
+        BERTH_TRY(answer, ask(order));
+        if (!answer.starts_with("ok")) return in_use(answer);
+    }
+    return {};
+}
+
+// Those in rotations have what others leave them.
+void ArbiterProcess::change(const std::string& prefix,
+                            const std::map<std::string, std::string>& terms) {
+    std::vector<std::string> orders;
+    for (auto& [name, known] : book_.of(prefix)) {
+        const auto wanted = terms.find(known.node);
+        if (wanted == terms.end() || !known.rotation.empty()) continue;
+        known.order = with_terms(known.order, wanted->second);
+        known.may_leave |= known.order.find("..") != std::string::npos;
+        orders.push_back(known.order);
+        book_.put(name, std::move(known));
+    }
+    fit_rotations(book_.tenants());
+    for (const std::string& order : orders) (void)ask(order);
 }
 
 std::string ArbiterProcess::status(const std::string& prefix) {
     std::string text;
-    const std::string first = prefix + ".";
-    for (auto name = tenants_.lower_bound(first); name != tenants_.end(); ++name) {
-        if (!name->first.starts_with(first)) break;
-        if (const auto answer = tell("status " + name->first)) {
-            text += *answer + "\n";
-        }
-    }
+    for (const auto& [name, terms] : book_.of(prefix))
+        if (const auto answer = tell("status " + name)) text += *answer + "\n";
     return text;
 }
 
 std::string ArbiterProcess::status_of_all() {
-    if (tenants_.empty()) return {};
+    if (book_.tenants().empty()) return {};
     return tell("status").value_or("");
 }
 
 std::string ArbiterProcess::status_of_rotations() {
     drop_leaving();
-    if (!tenants_.empty()) (void)ask("status");
+    if (!book_.tenants().empty()) (void)ask("status");
     std::string text;
-    for (const auto& [name, terms] : tenants_) {
+    for (const auto& [name, terms] : book_.tenants()) {
         const bool leaves = std::ranges::find(leaving_, name) != leaving_.end();
         if (terms.rotation.empty() || leaves) continue;
         const auto answer = ask("status " + name);
@@ -214,11 +252,7 @@ void ArbiterProcess::charge(const std::string& tenant,
 }
 
 void ArbiterProcess::drop(const std::string& prefix) {
-    const std::string first = prefix + ".";
-    for (auto name = tenants_.lower_bound(first); name != tenants_.end(); ++name) {
-        if (!name->first.starts_with(first)) break;
-        leaving_.push_back(name->first);
-    }
+    for (const auto& [name, terms] : book_.of(prefix)) leaving_.push_back(name);
     drop_leaving();
 }
 
@@ -226,25 +260,10 @@ void ArbiterProcess::drop_leaving() {
     std::erase_if(leaving_, [&](const std::string& name) {
         const auto answer = tell("drop " + name);
         if (answer && !answer->starts_with("ok")) return false;
-        std::error_code ignored;
-        fs::remove(terms_path(name), ignored);
-        tenants_.erase(name);
+        book_.erase(name);
         return true;
     });
-    fit_rotations(tenants_);
-}
-
-std::set<std::string> ArbiterProcess::nodes_of_dependents() const {
-    std::set<std::string> nodes;
-    for (const auto& [name, terms] : tenants_)
-        if (terms.may_leave) nodes.insert(terms.node);
-    return nodes;
-}
-
-std::string ArbiterProcess::node_of(const std::string& prefix) const {
-    const auto found = tenants_.lower_bound(prefix + ".");
-    const bool is_one = found != tenants_.end() && found->first.starts_with(prefix + ".");
-    return is_one ? found->second.node : "";
+    fit_rotations(book_.tenants());
 }
 
 bool ArbiterProcess::stop_if_idle() {
@@ -253,7 +272,7 @@ bool ArbiterProcess::stop_if_idle() {
         drop_leaving();
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (!tenants_.empty()) return false;
+    if (!book_.tenants().empty()) return false;
     pid_t pid = pid_;  // else a server before this one started it
     const bool is_known = pid > 0 || (std::ifstream(directory_ + "/pid") >> pid && pid > 1);
     if (!is_known || !tell("status")) return true;
@@ -264,10 +283,6 @@ bool ArbiterProcess::stop_if_idle() {
 
 std::string ArbiterProcess::socket_of(const Tenant& tenant) const {
     return directory_ + "/tenants/" + tenant.name;
-}
-
-std::string ArbiterProcess::terms_path(const std::string& tenant) const {
-    return directory_ + "/terms/" + tenant;
 }
 
 }  // namespace berth::gpu_shares

@@ -10,11 +10,10 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "adapters/gpu_shares/terms/rotations.h"
+#include "adapters/gpu_shares/keepers/terms_book.h"
 #include "adapters/gpu_shares/terms/tenants.h"
 
 namespace berth::gpu_shares {
@@ -26,6 +25,9 @@ class ArbiterProcess {
 
     // Errors: Unavailable when the arbiter can neither be reached nor started, or refuses.
     base::Status add(const Tenant& tenant);
+    // ShareKeeper.
+    base::Status narrow(const std::string& prefix, const std::map<std::string, std::string>& terms);
+    void change(const std::string& prefix, const std::map<std::string, std::string>& terms);
     // What the arbiter knows of all tenants whose names begin so; empty when it is not there.
     std::string status(const std::string& prefix);
     std::string status_of_all();
@@ -36,10 +38,7 @@ class ArbiterProcess {
     void charge(const std::string& tenant, const std::map<std::string, base::Bytes>& held);
     // All tenants whose names begin so. Who is still there is tried again by later calls.
     void drop(const std::string& prefix);
-    bool has_tenants() const { return !tenants_.empty(); }
-    // ShareKeeper.
-    std::set<std::string> nodes_of_dependents() const;
-    std::string node_of(const std::string& prefix) const;
+    const TermsBook& book() const { return book_; }
     // When it has no tenants any more; whether that is so.
     bool stop_if_idle();
 
@@ -53,12 +52,11 @@ class ArbiterProcess {
     base::Result<std::string> tell(const std::string& order);
     // The same, and where there is none a new one is started.
     base::Result<std::string> ask(const std::string& order);
-    std::string terms_path(const std::string& tenant) const;
 
     std::string program_;
     std::string directory_;
     std::vector<std::string> options_;
-    std::map<std::string, TenantTerms> tenants_;  // written down as well, for the next server
+    TermsBook book_;
     std::map<std::string, base::Bytes> rotations_;  // as the arbiter has them
     std::vector<std::string> leaving_;  // tenants whose processes were not all gone
     // A start that failed is not repeated at once: it may take seconds to fail again.

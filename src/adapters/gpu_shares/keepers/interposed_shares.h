@@ -33,6 +33,12 @@ class InterposedShares final : public ShareKeeper {
     InterposedShares(ShareFolders folders, std::string directory, InFront in_front);
 
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
+    base::Status narrow(const std::string& prefix, const TermsByNode& terms) override {
+        return arbiter_.narrow(prefix, terms);
+    }
+    void change(const std::string& prefix, const TermsByNode& terms) override {
+        arbiter_.change(prefix, terms);
+    }
     std::optional<model::GpuProfile> taken(const std::string& prefix) override {
         return profile_in(arbiter_.status(prefix));
     }
@@ -47,12 +53,12 @@ class InterposedShares final : public ShareKeeper {
     }
     bool has_turns() const override { return true; }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
-    bool has_tenants() const override { return arbiter_.has_tenants(); }
+    bool has_tenants() const override { return !arbiter_.book().tenants().empty(); }
     std::set<std::string> nodes_of_dependents() const override {
-        return arbiter_.nodes_of_dependents();
+        return arbiter_.book().nodes_of_dependents();
     }
     std::string node_of(const std::string& prefix) const override {
-        return arbiter_.node_of(prefix);
+        return arbiter_.book().node_of(prefix);
     }
     bool end_if_idle() override { return arbiter_.stop_if_idle(); }
 

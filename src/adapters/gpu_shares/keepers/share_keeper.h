@@ -16,6 +16,9 @@
 
 namespace berth::gpu_shares {
 
+// Words of an order to the arbiter, by node.
+using TermsByNode = std::map<std::string, std::string>;
+
 class ShareKeeper {
   public:
     virtual ~ShareKeeper() = default;
@@ -23,6 +26,14 @@ class ShareKeeper {
     // Before its first process: what the tenant's tasks need is put into the order. Errors:
     // Unavailable, when its share cannot be kept.
     virtual base::Status add(const Tenant& tenant, ports::LaunchOrder& order) = 0;
+    // Whether tenants that run, by their names' beginning, can go on with these terms of each node
+    // (changed_terms); memory that they lose they have no more from now on. Errors: Conflict.
+    virtual base::Status narrow(const std::string& /*prefix*/, const TermsByNode& /*terms*/) {
+        return base::fail(base::ErrorCode::Conflict,
+                          "the driver keeps shares here, as they were when a process started");
+    }
+    // They are held to those terms from now on.
+    virtual void change(const std::string& /*prefix*/, const TermsByNode& /*terms*/) {}
     // What the tenants whose names begin so took of their GPUs, where that is measured.
     virtual std::optional<model::GpuProfile> taken(const std::string& prefix) = 0;
     // Those that take turns on a GPU, and stay. Sees to it that they have their turns.

@@ -96,6 +96,7 @@ std::vector<TenantUse> uses_in(std::string_view status) {
                           {number_of(line, "charged")},
                           {},
                           part_of(line, "lately")};
+            if (const auto cap = part_of(line, "cap"); cap && *cap < base::kWholeGpu) use.cap = cap;
             if (value_of(line, "limit") != "none") use.memory_limit = {number_of(line, "limit")};
             uses.push_back(std::move(use));
         }

@@ -28,6 +28,7 @@ struct TenantUse {
     base::Bytes memory{0};
     std::optional<base::Bytes> memory_limit;
     std::optional<base::MilliGpu> compute;  // lately; none where it passes no gate
+    std::optional<base::MilliGpu> cap = {};  // none = all of it
     bool operator==(const TenantUse&) const = default;
 };
 std::vector<TenantUse> uses_in(std::string_view status);

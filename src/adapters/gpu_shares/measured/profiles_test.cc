@@ -35,11 +35,11 @@ TEST_CASE("what was not measured is not made up, and a job that used no GPU has 
 
 TEST_CASE("a tenant on its GPUs is listed with what it uses of each") {
     CHECK(gpu_shares::uses_in(
-              "\ntenant=7.1.0 gpu=GPU-1 limit=100 charged=5 where=here device_share=1 lately=0.45"
-              "\ntenant=8.1.0 gpu=GPU-1 limit=none charged=9 where=here device_share=1 lately=none"
+              "\ntenant=7.1.0 gpu=GPU-1 limit=100 charged=5 cap=0.6 where=here lately=0.45"
+              "\ntenant=8.1.0 gpu=GPU-1 limit=none charged=9 cap=1 where=here lately=none"
               "\ntenant=9.1.0 gpu=GPU-1 limit=100 charged=50 where=away device_share=none") ==
           std::vector<gpu_shares::TenantUse>{
-              {"7.1.0", "GPU-1", {5}, base::Bytes{100}, base::MilliGpu{450}},
+              {"7.1.0", "GPU-1", {5}, base::Bytes{100}, base::MilliGpu{450}, base::MilliGpu{600}},
               {"8.1.0", "GPU-1", {9}, {}, {}}});
     CHECK(gpu_shares::uses_in("").empty());
 }

@@ -13,6 +13,7 @@ struct Part {
     base::MilliGpu share{0};
     std::int64_t memory = 0;  // bytes; negative = no limit
     std::int64_t most = 0;    // what it may borrow up to
+    base::MilliGpu cap{0};
 };
 
 bool is_measured(const ports::LaunchOrder& order) {
@@ -51,10 +52,12 @@ void add(Part& part, const ports::TaskLaunch& task, const Gpu& gpu) {
     const std::int64_t memory = task.gpu_memory.value > 0 ? task.gpu_memory.value : by_share;
     part.memory = memory == 0 || is_whole(task) ? -1 : part.memory + memory;
     part.most += std::max(memory, task.gpu_memory_max.value);
+    part.cap += task.cap > base::MilliGpu{0} ? task.cap : base::kWholeGpu;
 }
 
-// "12288M", or "12288M..20480M/81920M" where it may borrow.
+// "12288M", or "12288M..20480M/81920M" where it may borrow; "none" = no limit.
 std::string memory_text(const Part& part, const Gpu& gpu) {
+    if (part.memory < 0) return "none";
     const auto text = [](std::int64_t bytes) {
         return std::to_string(bytes / kTermsMebibyte) + "M";
     };
@@ -63,19 +66,26 @@ std::string memory_text(const Part& part, const Gpu& gpu) {
     return text(part.memory) + ".." + text(most) + "/" + text(gpu.memory.value);
 }
 
-std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) {
+// " gpus=... share=... cap=...": what a change of its request changes.
+std::string terms(const std::map<const Gpu*, Part>& parts) {
     std::string list;
-    base::Bytes context{0};
     base::MilliGpu share{0};
+    base::MilliGpu cap{1};
     for (const auto& [gpu, part] : parts) {
-        list += (list.empty() ? "" : ",") + gpu->uuid;
-        if (part.memory >= 0) list += ":" + memory_text(part, *gpu);
-        context = std::max(context, gpu->context);
-        share = std::max(share, part.share);
+        list += (list.empty() ? "" : ",") + gpu->uuid + ":" + memory_text(part, *gpu);
+        share = std::max(share, std::min(part.share, base::kWholeGpu));
+        cap = std::max(cap, std::min(part.cap, base::kWholeGpu));
     }
-    return " gpus=" + list + " context=" + std::to_string(context.value / kTermsMebibyte) + "M" +
-           " share=" + base::format(std::min(share, base::kWholeGpu)) +
-           " priority=" + (kind == model::JobKind::Train ? "0" : "1");
+    // A cap below the share that follows from memory is that share.
+    return " gpus=" + list + " share=" + base::format(share) +
+           " cap=" + base::format(std::max(share, cap));
+}
+
+std::string fixed_terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) {
+    base::Bytes context{0};
+    for (const auto& [gpu, part] : parts) context = std::max(context, gpu->context);
+    return " context=" + std::to_string(context.value / kTermsMebibyte) +
+           "M priority=" + (kind == model::JobKind::Train ? "0" : "1");
 }
 
 // It sees all memory that those in its rotation may have, and has it in its turns. What jobs like
@@ -134,7 +144,7 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
     std::vector<Tenant> tenants;
     for (const auto& [node, parts] : nodes) {
         const std::string name = name_of(order.attempt) + "." + std::to_string(tenants.size());
-        Tenant tenant{name, node, "tenant " + name + terms(parts, order.kind)};
+        Tenant tenant{name, node, "tenant " + name + terms(parts) + fixed_terms(parts, order.kind)};
         tenant.may_leave =
             order.park_after || std::ranges::any_of(parts, [](const auto& part) {
                 return part.second.memory >= 0 && part.second.most > part.second.memory;
@@ -155,6 +165,40 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
         tenants.push_back(std::move(tenant));
     }
     return tenants;
+}
+
+base::Result<std::map<std::string, std::string>> changed_terms(
+    std::span<const ports::TaskLaunch> tasks, const std::vector<Gpu>& gpus) {
+    std::map<std::string, std::map<const Gpu*, Part>> nodes;
+    for (const ports::TaskLaunch& task : tasks) {
+        for (const int index : task.gpu_indices) {
+            BERTH_TRY(gpu, find(gpus, task.node, index));
+            add(nodes[task.node][gpu], task, *gpu);
+        }
+    }
+    std::map<std::string, std::string> changed;
+    for (const auto& [node, parts] : nodes) changed[node] = terms(parts);
+    return changed;
+}
+
+std::string with_terms(std::string_view order, std::string_view terms) {
+    std::map<std::string_view, std::string_view> anew;
+    const auto words_of = [](std::string_view text, auto&& visit) {
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = std::min(text.find(' ', at), text.size());
+            if (end > at) visit(text.substr(at, end - at));
+            at = end + 1;
+        }
+    };
+    const auto key_of = [](std::string_view word) { return word.substr(0, word.find('=')); };
+    words_of(terms, [&](std::string_view word) { anew[key_of(word)] = word; });
+    std::string text;
+    words_of(order, [&](std::string_view word) {
+        if (anew.contains(key_of(word))) return;
+        text += (text.empty() ? "" : " ") + std::string(word);
+    });
+    for (const auto& [key, word] : anew) text += " " + std::string(word);
+    return text;
 }
 
 }  // namespace berth::gpu_shares

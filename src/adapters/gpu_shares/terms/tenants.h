@@ -4,7 +4,10 @@
 // GPUs; its tasks there use what they were given together. Pure.
 #pragma once
 
+#include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ports/gpu_inventory.h"
@@ -58,6 +61,13 @@ bool has_tenants(const ports::LaunchOrder& order);
 // Errors: Unavailable when a GPU's identity is not known, or it takes one process at a time.
 base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
                                              const std::vector<Gpu>& gpus);
+
+// What an attempt that runs is held to from now on, by node: words of an order to the arbiter,
+// " gpus=UUID:12288M share=0.5 cap=1". Errors: Unavailable when a GPU's identity is not known.
+base::Result<std::map<std::string, std::string>> changed_terms(
+    std::span<const ports::TaskLaunch> tasks, const std::vector<Gpu>& gpus);
+// The order with those words in the place of others of the same term.
+std::string with_terms(std::string_view order, std::string_view terms);
 
 // "7.2": job 7, attempt 2; the prefix of its tenants' names.
 std::string name_of(ports::AttemptId attempt);

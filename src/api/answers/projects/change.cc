@@ -93,6 +93,7 @@ base::Result<model::Project> changed(model::Project project, const std::string& 
     if (order || is_null(tree, "job_order")) project.job_order = order;
     const auto tail = fields.maybe_whole("job_tail", {0, model::kOrderTailMax});
     if (tail || is_null(tree, "job_tail")) project.job_tail = tail;
+    project.strict_shares = fields.flag("strict_shares", project.strict_shares);
     fields.finish();
     if (problems.any()) return problems.first();
     return project;

@@ -4,9 +4,9 @@
 #include "api/answers/job_views.h"
 #include "api/answers/nearest_project.h"
 #include "api/answers/routes.h"
-#include "api/live/overview_fields.h"
 #include "api/http/condition.h"
 #include "api/http/problem.h"
+#include "api/live/overview_fields.h"
 #include "codec/api/api_style.h"
 #include "scheduling/shares/fair_share.h"
 
