@@ -5,7 +5,7 @@ import http.client
 import json
 import struct
 
-from server_case import ServerCase, UnixConnection, eventually, main
+from server_case import BIN, ServerCase, UnixConnection, eventually, main
 
 NOT_MEASURED = 255
 NO_PROJECT = 65535
@@ -89,6 +89,16 @@ class Map(ServerCase):
         self.assertEqual(parts, {one: 500, other: 250, 0: 250})
         self.assertEqual(len(set(seen.shared_gpu)), 1)
         self.assertEqual(self.server.get("overview")["gpus"]["idle"], 7.25)
+
+    def test_gpus_are_busy_as_their_program_counts(self):
+        job = self.server.submit([str(BIN / "berth-trainer"), "--steps", "100000"], gpus=2)["id"]
+        seen = eventually(lambda: (m := self.map()).use.count("busy") == 2 and m)
+        for gpu in (gpu for gpu, its in enumerate(seen.job) if its == job):
+            self.assertIn(seen.busy[gpu], range(11, 16))
+            self.assertIn(seen.memory[gpu], range(6, 14))
+        self.assertEqual(sum(busy != NOT_MEASURED for busy in seen.busy), 2)
+        self.server.berth("cancel", job)
+        eventually(lambda: set(self.map().busy) == {NOT_MEASURED})
 
     def test_a_drained_node_is_not_ready(self):
         self.server.berth("node", "drain", "n1")

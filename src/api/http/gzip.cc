@@ -18,6 +18,7 @@ std::string gzipped(std::string_view text) {
     z_stream stream{};
     const bool is_ready =
         deflateInit2(&stream, kLevel, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) == Z_OK;
+    // ours: only memory can be missing
     BERTH_CHECK(is_ready, "zlib has memory");
     std::string packed(deflateBound(&stream, text.size()), '\0');
     // zlib does not write to what it reads
@@ -26,6 +27,7 @@ std::string gzipped(std::string_view text) {
     stream.next_out = reinterpret_cast<Bytef*>(packed.data());
     stream.avail_out = static_cast<uInt>(packed.size());
     const bool is_whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+    // ours: deflateBound() says how much is enough
     BERTH_CHECK(is_whole, "what zlib asked for is room enough");
     packed.resize(stream.total_out);
     deflateEnd(&stream);

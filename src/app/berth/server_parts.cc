@@ -45,6 +45,13 @@ base::Result<ChosenInventory> simulated(std::string_view spec, const std::string
     return chosen;
 }
 
+// Empty where GPUs are real.
+base::Result<std::string> make_gpu_counters(const ServerOptions& options, bool is_simulated) {
+    if (!is_simulated) return std::string();
+    BERTH_TRY(folder, runtime::Folder::make(gpu_counters_of(options), runtime::Openness::Private));
+    return folder.path();
+}
+
 // The path of a program that people call by its name; empty when it is not there.
 std::string in_path(const std::string& program) {
     const char* path = std::getenv("PATH");
@@ -154,11 +161,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     }
     BERTH_TRY(runtime,
               runtime::Folder::make(options.data_dir + "/run", runtime::Openness::Private));
-    std::string counters;
-    if (is_simulated) {
-        counters = gpu_counters_of(options);
-        BERTH_TRY_VOID(runtime::Folder::make(counters, runtime::Openness::Private));
-    }
+    BERTH_TRY(counters, make_gpu_counters(options, is_simulated));
     auto processes = std::make_unique<process::ProcessLauncher>(
         loop,
         process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id, runtime.path(),
