@@ -50,6 +50,7 @@ test('a text means GPUs by their job or node; all words have to', () => {
   expect(lit('user:joe n1')).toEqual([6]);
   expect(lit('n2')).toEqual([8, 9, 10, 11]);
   expect(lit('3')).toEqual([4]);
+  expect(lit('project:nlp')).toEqual([0, 1, 4]); // of job 3 there is no row
   expect(lit('no-such-thing')).toEqual([]);
 });
 

@@ -98,11 +98,12 @@ export function dimmedBy({ topology, columns, first }: MapData, text: string, ro
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return undefined;
   const ofJob = new Map<number, boolean[]>();
-  const meansJob = (job: number) => {
+  const meansJob = (job: number, project: number) => {
     let found = ofJob.get(job);
     if (!found) {
       const row = job === 0 ? undefined : rowOf(job);
-      found = words.map((word) => (row ? isNamed(row, word) : job !== 0 && String(job) === word));
+      const named = [String(job), `project:${(columns.projects[project] ?? '').toLowerCase()}`];
+      found = words.map((word) => (row ? isNamed(row, word) : job !== 0 && named.includes(word)));
       ofJob.set(job, found);
     }
     return found;
@@ -111,18 +112,18 @@ export function dimmedBy({ topology, columns, first }: MapData, text: string, ro
   topology.nodes.names.forEach((name, node) => {
     const lower = name.toLowerCase();
     const means = words.map((word) => lower.includes(word.replace(/^node:/, '')));
-    const isMeant = (job: number) => meansJob(job).every((isIt, at) => isIt || means[at]);
+    const isMeant = (job: number, project: number) => meansJob(job, project).every((isIt, at) => isIt || means[at]);
     for (let gpu = first[node] as number; gpu < (first[node + 1] as number); ++gpu) {
       const job = columns.job[gpu] as number;
       if (gpu > (first[node] as number) && job === columns.job[gpu - 1] && job !== 0) isDim[gpu] = isDim[gpu - 1] as number;
-      else isDim[gpu] = isMeant(job) ? 0 : 1;
+      else isDim[gpu] = isMeant(job, columns.project[gpu] as number) ? 0 : 1;
     }
   });
-  const { sharedGpu, sharedJob } = columns;
+  const { sharedGpu, sharedJob, sharedProject } = columns;
   for (let part = 0; part < sharedGpu.length; ++part) {
     const gpu = sharedGpu[part] as number;
     const lower = (topology.nodes.names[nodeOf(first, gpu)] ?? '').toLowerCase();
-    const isMeant = meansJob(sharedJob[part] as number).every((isIt, at) => isIt || lower.includes((words[at] ?? '').replace(/^node:/, '')));
+    const isMeant = meansJob(sharedJob[part] as number, sharedProject[part] as number).every((isIt, at) => isIt || lower.includes((words[at] ?? '').replace(/^node:/, '')));
     if (isMeant) isDim[gpu] = 0;
   }
   return isDim;
