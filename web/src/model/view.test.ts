@@ -5,7 +5,7 @@ import { addressOf, viewOf, type View } from './view';
 const kAll: View = {
   page: 'queue', state: 'running', reason: 'QuotaFair', project: 'a b&c', pool: '', text: 'user:é', sort: 'gpus',
   job: 0, tab: 'overview', attempt: 0, rank: 0,
-  colour: 'project', pool: '', chosen: '', zoom: '',
+  colour: 'project', chosen: '', zoom: '',
 };
 
 test('an address says all of a view, and is relative', () => {

@@ -21,7 +21,6 @@ export interface View {
   attempt: number; // whose log is shown; 0 = the newest
   rank: number;
   colour: MapColour; // of the map, as below
-  pool: string; // empty = all
   chosen: string; // a node, or one of its GPUs: "n61:4"; empty = nothing
   zoom: string; // "2.5@0.31,0.4": times, and the point in the middle as parts of the map; empty = all of it
 }
@@ -52,7 +51,6 @@ export function viewOf(path: string, search: string): View {
     attempt: number('attempt'),
     rank: number('rank'),
     colour: word('colour', kColours),
-    pool: asked.get('pool') ?? '',
     chosen: asked.get('sel') ?? '',
     zoom: asked.get('zoom') ?? '',
   };
