@@ -3,8 +3,8 @@
 // What does a map of all GPUs cost? "looked at" is done on the thread that decides, once a second
 // while a person looks; the rest on another one. Jobs of 1 to 64 GPUs on all nodes, each with its
 // own level of activity; every GPU measured.
-#include "api/http/gzip.h"
 #include "api/map/columns.h"
+#include "api/map/gzip.h"
 #include "base/rng.h"
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"

@@ -40,7 +40,8 @@ import torch_step
 from node import (BUILD, GANG, Gpu, Node, OVERLAP, PROGRAM, ROOT, STATE, STREAMS, TIMEOUT_S,
                   end, go, machine, output, running, together)
 
-PARTS = ("calls", "step", "instructions", "sharing", "crowd", "resize", "overlap", "gangs", "priority",
+PARTS = ("calls", "step", "instructions", "sharing", "crowd", "resize", "overlap", "gangs",
+         "priority",
          "memory", "pause")
 MIB = 1 << 20
 

@@ -3,11 +3,11 @@
 // What people ask for, as events.
 #include <algorithm>
 
+#include "control/changes/project_change.h"
+#include "control/changes/request_change.h"
 #include "control/command_text.h"
 #include "control/controller.h"
 #include "control/pause_cost.h"
-#include "control/project_change.h"
-#include "control/request_change.h"
 #include "model/job/task_groups.h"
 
 namespace berth::control {

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "control/admission.h"
+#include "control/changes/project_change.h"
 #include "control/inbox.h"
-#include "control/project_change.h"
 #include "control/settings.h"
 #include "control/shortage.h"
 #include "control/submission.h"

@@ -60,7 +60,8 @@ class Set(ServerCase):
         self.assertEqual(self.ask(job, 4), "took")
         refused = self.set(job, "--share", "0.25", check=False)
         self.assertNotEqual(refused.returncode, 0)
-        self.assertRegex(refused.stderr, "cannot have that where it runs: it uses 7.*G of the memory")
+        self.assertRegex(refused.stderr,
+                         "cannot have that where it runs: it uses 7.*G of the memory")
         self.assertEqual(self.server.get(f"jobs/{job}")["spec"]["request"]["share"], 0.5)
         self.assertEqual(self.ask(job, "give"), "gave")
         self.set(job, "--share", "0.25")

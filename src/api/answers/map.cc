@@ -4,8 +4,8 @@
 // nodes that they are of. Both are the same as long as their ETag is.
 #include "api/answers/job_views.h"
 #include "api/answers/routes.h"
-#include "api/http/gzip.h"
 #include "api/http/problem.h"
+#include "api/map/gzip.h"
 
 namespace berth::api {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/http/gzip.h"
+#include "api/map/gzip.h"
 #include "base/hash.h"
 
 namespace berth::api {

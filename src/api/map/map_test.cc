@@ -7,8 +7,8 @@
 
 #include <numeric>
 
-#include "api/http/gzip.h"
 #include "api/map/columns.h"
+#include "api/map/gzip.h"
 #include "codec/text/json.h"
 
 using namespace berth;

@@ -54,7 +54,7 @@ std::string change_body(const Arguments& arguments) {
 }
 
 // "job 7 llama has 0.5 of a GPU, at most 0.8 of its time"
-std::string outcome_of(const model::JobRecord& job) {
+std::string result_of(const model::JobRecord& job) {
     std::string text = "job " + std::to_string(job.id.value);
     if (!job.spec.name.empty()) text += " " + printable(job.spec.name);
     if (job.next_request) {
@@ -82,7 +82,7 @@ int set_jobs(Context& context, const Arguments& arguments) {
             failure.cause = arguments.in_flags(failure.cause);
             result = report(context, failure);
         } else if (!arguments.has("quiet")) {
-            print(outcome_of(job->job));
+            print(result_of(job->job));
         }
     }
     return result;

@@ -54,9 +54,9 @@ struct NameTable {
     std::map<std::string, model::NodeId, std::less<>> ids_;
 };
 
-// What is computed for a waiting job only when asked for: it takes decisions on copies.
+// Computed for a waiting job only when asked for: it takes decisions on copies.
 struct Foresight {
-    std::string starts_if;  // the suggestion as a clause; empty = none, or not asked for
+    std::string starts_if;  // the suggestion as a clause; empty = none
     std::optional<model::StartEstimate> start_estimate;
 };
 
@@ -166,8 +166,7 @@ base::Result<Page<JobView>> parse_job_list(std::string_view text, NameTable& nam
 std::string verdict_json(const model::Verdict& verdict, const NameSource& names);
 base::Result<model::Verdict> parse_verdict(std::string_view text, NameTable& names);
 
-// With the verdicts of the jobs that go on waiting.
-struct PlanView {
+struct PlanView {  // with the verdicts of the jobs that go on waiting
     model::Plan plan;
     std::vector<model::Verdict> verdicts;
 };
@@ -193,7 +192,6 @@ base::Result<Page<NodeView>> parse_node_list(std::string_view text, NameTable& n
 
 std::string launch_json(const model::LaunchSpec& launch);
 base::Result<model::LaunchSpec> parse_launch_json(std::string_view text);
-
 // An error as application/problem+json (RFC 9457). `hint` is a command that may help, or empty.
 std::string problem_json(const base::Error& error, int status, std::string_view hint = "");
 // The error in an answer; one that says what was found when it is none of ours.

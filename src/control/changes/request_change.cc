@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control/request_change.h"
+#include "control/changes/request_change.h"
 
 #include "control/launch_order.h"
 #include "lifecycle/check.h"

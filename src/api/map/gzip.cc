@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/http/gzip.h"
+#include "api/map/gzip.h"
 
 #include <zlib.h>
 

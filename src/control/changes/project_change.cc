@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control/project_change.h"
+#include "control/changes/project_change.h"
 
 #include <algorithm>
 
