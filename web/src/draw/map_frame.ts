@@ -2,6 +2,7 @@
 //
 // One frame of the map: far away the picture, near by tiles and names; then what is chosen, and a loupe
 // of the rack that is pointed at from far away.
+import { writeFitted } from './fitted';
 import type { Camera, Room } from './map_camera';
 import { rackAt } from './map_layout';
 import { paintChoice, paintNames } from './map_names';
@@ -55,7 +56,7 @@ function paintLoupe(context: CanvasRenderingContext2D, scene: MapScene, camera: 
   context.fillStyle = palette.ink;
   context.font = '500 12px system-ui, "IBM Plex Sans", "Segoe UI", sans-serif';
   context.textAlign = 'left';
-  context.fillText(layout.racks[rack]?.title ?? '', left + kLoupe.pad, top + 17, w - 2 * kLoupe.pad - 70);
+  writeFitted(context, layout.racks[rack]?.title ?? '', left + kLoupe.pad, top + 17, w - 2 * kLoupe.pad - 70);
   context.fillStyle = palette.ink3;
   context.font = '11px system-ui, "IBM Plex Sans", "Segoe UI", sans-serif';
   context.textAlign = 'right';

@@ -3,6 +3,7 @@
 // What is written on the map, and what is framed: names of racks and nodes where there is room for them,
 // words in large tiles, what is chosen, where the keyboard is.
 import { nodeOf } from '../api/gpu_columns';
+import { fitted, writeFitted } from './fitted';
 import type { Camera, Room } from './map_camera';
 import { nodeAt, rackAt, tileOf, type Rect } from './map_layout';
 import { isSeen, onScreen, type MapScene } from './map_paint';
@@ -32,8 +33,8 @@ export function paintNames(context: Context, scene: MapScene, camera: Camera, ro
       if (!isSeen({ ...at, x: at.x - gap * scale, w: layout.node.x * scale + gap * scale }, room)) continue;
       context.fillStyle = scene.chosenNode === node ? palette.ink : scene.columns.node[node] === 0 ? palette.ink3 : palette.idle;
       context.textAlign = isRow ? 'right' : 'left';
-      if (isRow) context.fillText(names[node] ?? '', at.x - 7, at.y + at.h / 2 + 4, gap * scale - 8);
-      else context.fillText(names[node] ?? '', at.x, at.y - 3, layout.node.x * scale);
+      if (isRow) writeFitted(context, names[node] ?? '', at.x - 7, at.y + at.h / 2 + 4, gap * scale - 8);
+      else writeFitted(context, names[node] ?? '', at.x, at.y - 3, layout.node.x * scale);
       if (layout.tile.w * scale >= kWordTile) paintWords(context, scene, camera, node);
     }
   }
@@ -53,7 +54,7 @@ function paintTitle(context: Context, { layout, palette, rackNotes }: MapScene, 
   context.textAlign = 'left';
   context.font = kTitleFont;
   context.fillStyle = palette.ink;
-  context.fillText(layout.racks[rack]?.title ?? '', left, y, right - left - (hasNote ? noteWide + 8 : 0));
+  writeFitted(context, layout.racks[rack]?.title ?? '', left, y, right - left - (hasNote ? noteWide + 8 : 0));
 }
 
 function paintWords(context: Context, scene: MapScene, camera: Camera, node: number): void {
@@ -63,14 +64,15 @@ function paintWords(context: Context, scene: MapScene, camera: Camera, node: num
   for (let gpu = from; gpu < (layout.first[node + 1] as number); ++gpu) {
     if (isDim?.[gpu]) continue;
     const place = onScreen(camera, tileOf(layout, node, gpu - from));
+    context.font = kFont;
     scene.wordsOf(gpu).forEach((word, line) => {
       const y = place.y + 14 + line * 14;
-      context.font = kFont;
-      const wide = Math.min(context.measureText(word).width + 6, place.w - 4);
+      const shown = fitted(word, place.w - 10, (part) => context.measureText(part).width);
+      if (shown === '') return;
       context.fillStyle = palette.surface;
-      context.fillRect(place.x + 3, y - 10, wide, 13);
+      context.fillRect(place.x + 3, y - 10, context.measureText(shown).width + 6, 13);
       context.fillStyle = palette.ink;
-      context.fillText(word, place.x + 6, y, place.w - 10);
+      context.fillText(shown, place.x + 6, y);
     });
   }
 }
