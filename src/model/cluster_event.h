@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/job/job.h"
 #include "model/node/node.h"
 #include "model/policy/policy_settings.h"
 #include "model/project.h"
