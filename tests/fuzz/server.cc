@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/answers/routes.h"
+#include "api/contract/dispatch.h"
 #include "cluster/jobs/ranks.h"
 #include "control/controller.h"
 #include "doubles/hand_clock.h"
