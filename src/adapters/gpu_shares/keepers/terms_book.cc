@@ -20,7 +20,13 @@ TermsBook::TermsBook(std::string folder) : folder_(std::move(folder)) {
 }
 
 void TermsBook::put(const std::string& name, TenantTerms terms) {
-    std::ofstream(folder_ + '/' + name) << written(terms);
+    // Beside the folder, and moved when it is whole: half of it would be read as other terms.
+    const std::string fresh = folder_ + ".new";
+    std::ofstream file(fresh, std::ios::trunc);
+    file << written(terms);
+    file.close();
+    std::error_code failed;
+    if (file) fs::rename(fresh, folder_ + '/' + name, failed);
     tenants_[name] = std::move(terms);
 }
 
