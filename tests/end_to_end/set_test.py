@@ -67,6 +67,20 @@ class Set(ServerCase):
         self.set(job, "--share", "0.25")
         self.assertEqual(self.ask(job, 4), "refused 2")
 
+    def test_what_it_could_have_nowhere_or_does_not_mean_one_thing_is_refused(self):
+        job = self.server.submit(["sleep", "600"], gpus=1, request={
+            "share": 0.25, "gpu_memory": 4 << 30})["id"]
+        eventually(lambda: self.state(job) == "running")
+        for words, said in ((("--gpu-memory", "1000G"), "could never run here"),
+                            (("--share", "1"), "wanted less than 1 beside 4G of memory"),
+                            (("-g", "0.5", "--share", "0.3"), "gpus says another one"),
+                            (("-g", "4..16"), "wanted GPUs such as 2, 0.5, 12G, 0.5.12G or 2x0.5")):
+            refused = self.set(job, *words, check=False)
+            self.assertNotEqual(refused.returncode, 0, words)
+            self.assertRegex(refused.stderr, said)
+            self.assertNotIn("--requeue", refused.stderr)
+        self.assertEqual(self.server.get(f"jobs/{job}")["spec"]["request"]["share"], 0.25)
+
     def test_others_start_on_what_it_gave_back_and_it_grows_only_into_what_is_idle(self):
         job = self.taker({"share": 0.75})
         other = self.server.submit(["sleep", "600"], gpus=2, request={"share": 0.5})["id"]

@@ -30,11 +30,6 @@ base::Error no_key(const std::string& found) {
                 std::to_string(found.size())};
 }
 
-bool has_place(const Site& site, model::JobId job) {
-    const model::JobRecord* record = site.controller.state().jobs.get(job);
-    return record != nullptr && !record->tasks.empty();
-}
-
 void respond_with_job(Site& site, model::JobId job, const Respond& respond) {
     const auto view = view_of(site, job);
     if (!view) return respond(problem(view.error()));
@@ -185,15 +180,8 @@ void patch_job(Site& site, Call call) {
     if (!change) return call.respond(problem(change.error()));
     const std::string& key = call.request.idempotency_key;
     if (!key.empty() && !model::is_name(key)) return call.respond(problem(no_key(key)));
-    // Where it runs and cannot have it there, it may wait for it.
-    const bool may_wait = change->may_requeue || !has_place(site, *job);
-    const std::string hint =
-        may_wait ? "" : "berth set " + std::to_string(job->value) + " ... --requeue";
-    const auto done = [&site, hint, id = *job, respond = call.respond](const base::Status& status) {
-        if (!status) {
-            const bool may_help = status.error().code == base::ErrorCode::Conflict;
-            return respond(refused(status.error(), may_help ? hint : ""));
-        }
+    const auto done = [&site, id = *job, respond = call.respond](const base::Status& status) {
+        if (!status) return respond(refused(status.error()));
         respond_with_job(site, id, respond);
     };
     site.controller.set_request(*job, {change->request, change->may_requeue, key},

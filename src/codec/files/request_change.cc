@@ -21,14 +21,11 @@ std::optional<model::TaskRequest> read_gpus_anew(FieldReader& fields) {
     const Value* value = fields.find("gpus");
     if (value == nullptr) return {};
     const auto read = parse_gpu_request(value->text);
-    if (!read) {
-        fields.report("gpus", read.error().message);
-        return {};
-    }
-    const bool is_of_gpus = read->tasks_max == 1 && read->gpu_model.empty() &&
+    const bool is_of_gpus = read && read->tasks_max == 1 && read->gpu_model.empty() &&
                             read->required.empty() && read->request.gpus > 0;
-    if (!is_of_gpus) fields.refuse("gpus", "GPUs such as 2, 0.5, 12G, 0.5+12G or 2x0.5");
-    return read->request;
+    if (is_of_gpus) return read->request;
+    fields.refuse("gpus", "GPUs such as 2, 0.5, 12G, 0.5+12G or 2x0.5");
+    return {};
 }
 
 std::optional<model::MilliGpu> read_part(FieldReader& fields, std::string_view name) {
@@ -61,6 +58,9 @@ base::Result<JobChange> parse_job_change(std::string_view body) {
     JobChange change;
     change.request.gpus = read_gpus_anew(fields);
     change.request.share = read_part(fields, "share");
+    const bool is_said_twice = change.request.share && change.request.gpus &&
+                               change.request.gpus->share != base::kWholeGpu;
+    if (is_said_twice) fields.report("share", "gpus says another one; give it in one of them");
     change.request.cap = read_part(fields, "cap");
     if (is_null(tree, "cap")) change.request.cap = model::MilliGpu{0};
     change.request.gpu_memory = read_memory_anew(fields);

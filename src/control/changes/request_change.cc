@@ -90,10 +90,22 @@ base::Result<std::optional<model::JobRequestSet>> change_of(const Changer& chang
     const model::TaskRequest asked = job.next_request.value_or(job.spec.request);
     model::JobRequestSet set{job.id, model::changed(asked, wish.change), false, key};
     if (known.is_valid() || set.request == asked) return std::nullopt;
+    // Beside a memory, a share of 1 is read as that of the memory.
+    if (wish.change.share == base::kWholeGpu && set.request.gpu_memory > base::Bytes{0}) {
+        return base::invalid("share: wanted less than 1 beside " +
+                             base::format(set.request.gpu_memory) +
+                             " of memory, found 1; ask for whole GPUs instead");
+    }
     base::Status possible = check_change(changer, transaction.now(), job, set);
-    if (!possible && wish.may_requeue && !job.tasks.empty()) {
+    if (!possible && !job.tasks.empty()) {
         set.requeue = true;
-        possible = check_change(changer, transaction.now(), job, set);
+        const base::Status elsewhere = check_change(changer, transaction.now(), job, set);
+        if (wish.may_requeue || !elsewhere) {
+            possible = elsewhere;
+        } else {
+            possible.error().message +=
+                "; with --requeue it leaves its GPUs and waits until it can have that";
+        }
     }
     if (!possible) return tl::unexpected(possible.error());
     if (!set.requeue) set.tasks = lifecycle::as_if_asked(changer.state, job, set.request).tasks;
