@@ -89,11 +89,11 @@ class Streams(ServerCase):
         runs = self.shell("sleep 1000", gpus=2)
         waits = self.shell("sleep 1000", gpus=2)
         viewer.until(lambda _: self.state_in(viewer, runs) == "running" and
-                     viewer.rows.get(waits, {}).get("place"))
+                     viewer.rows.get(waits, {}).get("places", [[0, 0]])[0][1] > 0)
         row = viewer.rows[waits]
         why = viewer.explanations[str(row["explanation"])]
         self.assertEqual((row["state"], why["blockers"]), ("queued", [runs]))
-        self.assertTrue(row["queue"] and why["reason"] and why["why"], (row, why))
+        self.assertTrue(why["reason"] and why["why"], (row, why))
         viewer.until(lambda news: news["own_jobs"]["waiting"] == 1, "overview")
         self.server.berth("cancel", str(runs))
         viewer.until(lambda _: self.state_in(viewer, runs) == "cancelled" and

@@ -14,6 +14,7 @@
 #include "api/answers/routes.h"
 #include "api/http/access.h"
 #include "api/http/problem.h"
+#include "cluster/jobs/queue.h"
 #include "codec/log/event_log.h"
 
 namespace berth::api {
@@ -117,18 +118,25 @@ class EventFeed final : public Feed {
     std::int64_t after_;  // the last event that was shown
 };
 
-// Its position is one among those of its project that wait in the first of its pools.
-std::int64_t queue_of(const cluster::Cluster& cluster, model::JobId id) {
+// It waits among those of its project in each of its pools; the first says its position.
+std::vector<JobLook::Position> positions_of(const cluster::Cluster& cluster, model::JobId id) {
     const cluster::Job& job = cluster.job(id);
-    const base::PoolId pool = cluster.pools_of(job).front();
-    return (static_cast<std::int64_t>(pool.index()) << 32) +
-           static_cast<std::int64_t>(job.project.index());
+    std::vector<JobLook::Position> positions;
+    for (const base::PoolId pool : cluster.pools_of(job)) {
+        const auto queue = (static_cast<std::int64_t>(pool.index()) << 32) +
+                           static_cast<std::int64_t>(job.project.index());
+        positions.push_back(
+            {queue, cluster::position_in_queue(cluster.claim(pool, job.project).queue, job)});
+    }
+    return positions;
 }
 
 JobLook look_at(Site& site, const model::JobRecord& record) {
     codec::JobRow row = row_of(verdict_view(site, record));
-    JobLook look{.line = {}, .position = row.position};
-    if (row.position > 0) look.queue = queue_of(site.controller.state().cluster, record.id);
+    JobLook look{.line = {}};
+    if (row.position > 0) {
+        look.positions = positions_of(site.controller.state().cluster, record.id);
+    }
     codec::JobRowParts parts = codec::job_row_parts(std::move(row), names(site));
     look.line = std::move(parts.line);
     look.explanation = std::move(parts.explanation);

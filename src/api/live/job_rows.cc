@@ -28,13 +28,29 @@ void JobRows::put(model::JobId job, JobLook look, bool is_in_round) {
     const auto explanation =
         explanations_.settle(row.explanation, look.explanation, is_in_round, next());
     if (explanations_.has_changed(next())) has_changed_ = true;
-    row.position = look.position;
+    const bool waits_elsewhere = !std::ranges::equal(row.places, look.positions, {},
+                                                     &QueuePlace::queue, &JobLook::Position::queue);
     const bool is_same = row.line == look.line && row.explanation == explanation &&
-                         row.queue == look.queue && row.changed != 0;
+                         !waits_elsewhere && row.changed != 0;
+    if (waits_elsewhere) row.places = places_in(look.positions, row.places);
+    for (std::size_t i = 0; i < row.places.size(); ++i)
+        row.places[i].position = look.positions[i].position;
     if (is_same) return;
-    if (row.queue != look.queue) row.place = 0;
-    row = {std::move(look.line), explanation, look.queue, look.position, row.place, next()};
+    row.line = std::move(look.line);
+    row.explanation = explanation;
+    row.changed = next();
     has_changed_ = true;
+}
+
+// Those of queues in which it goes on waiting stay.
+std::vector<JobRows::QueuePlace> JobRows::places_in(const std::vector<JobLook::Position>& positions,
+                                                    const std::vector<QueuePlace>& before) {
+    std::vector<QueuePlace> places;
+    for (const JobLook::Position& one : positions) {
+        const auto known = std::ranges::find(before, one.queue, &QueuePlace::queue);
+        places.push_back({one.queue, one.position, known == before.end() ? 0 : known->place});
+    }
+    return places;
 }
 
 void JobRows::remove(model::JobId job) {
@@ -114,21 +130,25 @@ void JobRows::go_round(const lifecycle::State& state, model::TimePoint now, cons
 }
 
 void JobRows::settle_queues() {
-    std::map<std::int64_t, std::vector<Row*>> queues;
+    struct Waiting {
+        Row* row;
+        QueuePlace* at;
+    };
+    std::map<std::int64_t, std::vector<Waiting>> queues;
     for (auto& [job, row] : rows_)
-        if (row.queue != 0) queues[row.queue].push_back(&row);
-    for (auto& [queue, rows] : queues) {
-        std::ranges::stable_sort(rows, {}, &Row::position);
+        for (QueuePlace& at : row.places) queues[at.queue].push_back({&row, &at});
+    for (auto& [queue, waiting] : queues) {
+        std::ranges::stable_sort(waiting, {}, [](const Waiting& one) { return one.at->position; });
         std::vector<Place> before;
         std::vector<Place*> places;
-        for (Row* row : rows) {
-            before.push_back(row->place);
-            places.push_back(&row->place);
+        for (const Waiting& one : waiting) {
+            before.push_back(one.at->place);
+            places.push_back(&one.at->place);
         }
         settle_places(places);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (rows[i]->place == before[i]) continue;
-            rows[i]->changed = next();
+        for (std::size_t i = 0; i < waiting.size(); ++i) {
+            if (waiting[i].at->place == before[i]) continue;
+            waiting[i].row->changed = next();
             has_changed_ = true;
         }
     }
@@ -151,11 +171,14 @@ std::string JobRows::since(Revision revision) const {
         if (!is_first) text += ',';
         is_first = false;
         text += row.line;
-        if (row.explanation == 0 && row.queue == 0) continue;
+        if (row.explanation == 0 && row.places.empty()) continue;
         text.back() = ',';
-        text += "\"explanation\":" + std::to_string(row.explanation) +
-                ",\"queue\":" + std::to_string(row.queue) +
-                ",\"place\":" + std::to_string(row.place) + "}";
+        text += "\"explanation\":" + std::to_string(row.explanation) + ",\"places\":[";
+        for (const QueuePlace& at : row.places) {
+            if (!text.ends_with('[')) text += ',';
+            text += "[" + std::to_string(at.queue) + "," + std::to_string(at.place) + "]";
+        }
+        text += "]}";
     }
     text += R"(],"gone":[)";
     is_first = true;

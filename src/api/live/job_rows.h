@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/live/explanations.h"
 #include "api/live/places.h"
@@ -31,8 +32,12 @@ inline constexpr std::size_t kGoneMax = 10'000;  // that are remembered
 struct JobLook {
     std::string line;  // what it is by itself
     std::string explanation = {};  // empty = it waits for nothing
-    std::int64_t queue = 0;  // in which it has a position; 0 = in none
-    int position = 0;
+    struct Position {
+        std::int64_t queue = 0;
+        int position = 0;
+    };
+    // In each queue in which it waits; the first one is what is said of it.
+    std::vector<Position> positions = {};
 };
 
 class JobRows {
@@ -62,16 +67,20 @@ class JobRows {
     // Rows and jobs without one that are new since then:
     //   {"whole":false,"rows":[...],"gone":[7],"more":0,"explanations":{"3":{...}}}
     // With `whole` there are no others; `more` jobs wait that have no row. A row that waits has the
-    // number of its explanation, its queue and, from the next round on, its place there.
+    // number of its explanation and, for each queue, [queue, place]; a place of 0 comes with the
+    // next round. Its position is that among the places of its first queue.
     std::string since(Revision revision) const;
 
   private:
-    struct Row {
-        std::string line;
-        Explanations::Number explanation = 0;
+    struct QueuePlace {
         std::int64_t queue = 0;
         int position = 0;
         Place place = 0;
+    };
+    struct Row {
+        std::string line;
+        Explanations::Number explanation = 0;
+        std::vector<QueuePlace> places;
         Revision changed = 0;
     };
 
@@ -80,6 +89,8 @@ class JobRows {
     // False when there is no room for it.
     bool look_at(const model::JobRecord& record, const Write& write, bool is_in_round);
     void settle_queues();
+    static std::vector<QueuePlace> places_in(const std::vector<JobLook::Position>& positions,
+                                             const std::vector<QueuePlace>& before);
     void go_round(const lifecycle::State& state, model::TimePoint now, const Write& write);
     Revision next() const { return revision_ + 1; }
 

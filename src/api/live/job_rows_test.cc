@@ -51,8 +51,7 @@ struct World {
             look.explanation = "\"" + why->second + "\"";
         const auto at = std::ranges::find(order, record.id);
         if (at == order.end()) return look;
-        look.queue = 1;
-        look.position = static_cast<int>(at - order.begin()) + 1;
+        look.positions = {{1, static_cast<int>(at - order.begin()) + 1}};
         return look;
     }
     static std::string line(JobId id, const std::string& text) {
@@ -106,9 +105,10 @@ struct Viewer {
         std::map<std::int64_t, Seen> all;
         for (const auto& [id, row] : rows) {
             const auto why = explanations.find(text_of(row, "explanation"));
-            const std::string place = text_of(row, "place");
+            const codec::Value* places = row.find("places");
+            const bool waits = places != nullptr && !places->items.empty();
             all[id] = {text_of(row, "is"), why == explanations.end() ? "" : why->second,
-                       place.empty() ? 0 : std::stoll(place)};
+                       waits ? std::stoll(places->items.front().items.at(1).text) : 0};
         }
         return all;
     }
@@ -208,6 +208,27 @@ TEST_CASE("a job that comes or goes changes the place of no other") {
     viewer.see(world.rows);
     CHECK(viewer.lines == 2);
     CHECK(viewer.order() == world.order);
+}
+
+TEST_CASE("who waits in two queues has a place in both, and keeps the one in which it stays") {
+    World world;
+    world.set(1, "waits");
+    JobRows rows;
+    std::vector<api::JobLook::Position> positions{{7, 2}, {8, 1}};
+    const auto look = [&](base::Duration later) {
+        ++world.state.sequence;
+        rows.look(
+            world.state, world.now += later,
+            [&](const model::JobRecord& record) {
+                return api::JobLook{.line = World::line(record.id, "waits"),
+                                    .positions = positions};
+            },
+            [](JobId) {});
+        return rows.since(0);
+    };
+    CHECK(look(100ms).find(R"("places":[[7,1048576],[8,1048576]])") != std::string::npos);
+    positions = {{8, 1}};
+    CHECK(look(2s).find(R"("places":[[8,1048576]])") != std::string::npos);
 }
 
 TEST_CASE("the more jobs there are, the rarer is a round") {

@@ -20,17 +20,25 @@ test('a position is a place among those of its queue', () => {
   const rows = new Rows();
   const jobs = rows.take(news({
     whole: true,
-    rows: [row(1, { queue: 1, place: 30 }), row(2, { queue: 1, place: 10 }), row(3, { queue: 2, place: 40 }), row(4)],
+    rows: [row(1, { places: [[1, 30]] }), row(2, { places: [[1, 10]] }), row(3, { places: [[2, 40]] }), row(4)],
   }));
   expect(jobs.map((job) => job.position)).toEqual([2, 1, 1, 0]);
   expect(rows.take(news({ gone: [2] })).map((job) => job.position)).toEqual([1, 1, 0]);
+});
+
+test('who waits in a queue by second choice counts there too', () => {
+  const jobs = new Rows().take(news({
+    whole: true,
+    rows: [row(1, { places: [[1, 30]] }), row(2, { places: [[2, 5], [1, 10]] }), row(3, { places: [[1, 0]] })],
+  }));
+  expect(jobs.map((job) => job.position)).toEqual([2, 1, 0]);
 });
 
 test('why they wait changes for all that wait alike', () => {
   const rows = new Rows();
   rows.take(news({
     whole: true,
-    rows: [row(1, { explanation: 3, queue: 1, place: 1 }), row(2, { explanation: 3, queue: 1, place: 2 }),
+    rows: [row(1, { explanation: 3, places: [[1, 1]] }), row(2, { explanation: 3, places: [[1, 2]] }),
       row(5, { state: 'failed', why: 'exit code 1' })],
     explanations: { 3: kFull },
   }));

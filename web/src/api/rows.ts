@@ -34,18 +34,21 @@ export class Rows {
     return jobs;
   }
 
+  // Among all that wait in the first of its queues, some of them perhaps by second choice.
   #positions(): Map<number, number> {
-    const queues = new Map<number, StreamRow[]>();
+    const queues = new Map<number, { job: number; place: number; isFirst: boolean }[]>();
     for (const row of this.#rows.values()) {
-      if (!row.place || !row.queue) continue;
-      const queue = queues.get(row.queue);
-      if (queue) queue.push(row);
-      else queues.set(row.queue, [row]);
+      (row.places ?? []).forEach(([queue, place], index) => {
+        if (place === 0) return;
+        const waiting = queues.get(queue) ?? [];
+        waiting.push({ job: row.id, place, isFirst: index === 0 });
+        queues.set(queue, waiting);
+      });
     }
     const positions = new Map<number, number>();
-    for (const queue of queues.values()) {
-      queue.sort((one, other) => (one.place ?? 0) - (other.place ?? 0));
-      queue.forEach((row, index) => positions.set(row.id, index + 1));
+    for (const waiting of queues.values()) {
+      waiting.sort((one, other) => one.place - other.place);
+      waiting.forEach(({ job, isFirst }, index) => isFirst && positions.set(job, index + 1));
     }
     return positions;
   }

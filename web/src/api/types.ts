@@ -44,8 +44,7 @@ export type Explanation = Pick<Row, 'reason' | 'why' | 'blockers'>;
 // A job in a stream: why it waits is a number, and its position follows from its place in a queue.
 export interface StreamRow extends Omit<Row, 'position' | 'reason' | 'blockers'> {
   explanation?: number; // 0 = none
-  queue?: number; // 0 = in none
-  place?: number; // the order there is that of places; 0 = none yet
+  places?: [queue: number, place: number][]; // the order in a queue is that of places; 0 = none yet
 }
 
 // What a stream says of all jobs: with `whole` there are no others.
