@@ -76,6 +76,10 @@ base::Status check_asked(const Route& route, const Request& request,
     for (const std::string_view name : open_words(route.path)) {
         BERTH_TRY_VOID(check_value(open_word(name), words[at++]));
     }
+    // Who names what it has read must not change something else unawares.
+    const bool is_change = route.method != "GET";
+    if (is_change && !route.takes_condition && !request.expected_etags.empty())
+        return base::invalid("If-Match: " + std::string(route.method) + " here does not take it");
     return check_query(route, request);
 }
 

@@ -93,6 +93,12 @@ void write_parameters(JsonWriter& json, const Route& route) {
                          "the ETag of what is to be changed: it is changed if it is still that"},
                         "header");
     }
+    if (route.takes_condition) {
+        write_parameter(
+            json,
+            {"If-Match", Takes::Text, "the ETag of what was read: 412 where it is another one now"},
+            "header");
+    }
     json.end_array();
 }
 

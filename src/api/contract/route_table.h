@@ -48,6 +48,7 @@ struct Route {
     std::span<const Parameter> query{};
     SchemaOf body = nullptr;  // null: none is read
     bool has_to_have_body = true;  // where one is read
+    bool takes_condition = false;  // If-Match
     std::string_view media = kJson;  // of the answer
     std::string_view also = {};  // of another form of it, which is a text
     Changes changes = Changes::Always;

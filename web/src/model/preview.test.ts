@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JobFate, WhatIf } from '../api/project_types';
 import {
-  changeBody, changeCommands, changeWords, draftOf, jobLines, previewRows, suppositions, wishOf,
+  changeBody, changeCommands, changeWords, draftOf, jobLines, previewRows, rebased, suppositions, wishOf,
 } from './preview';
 import { projectRows } from './projects';
 import { kList } from './projects_of_test';
@@ -30,10 +30,21 @@ test('only what differs is supposed, sent and said', () => {
   expect(changeWords('nlp', kBefore, kWish)).toBe('The quota of nlp is 6, was 4; its limit is 8, was none; its weight is 0.5, was 1');
 });
 
+test('what others changed meanwhile stays where nothing was typed', () => {
+  const draft = { ...draftOf(kBefore), quota: '6' };
+  const now = { quota: 5, limit: 3, weight: 1 };
+  expect(rebased(draft, kBefore, now)).toEqual({ quota: '6', limit: '3', weight: '1' });
+});
+
 test('what is taken back is what it was', () => {
   expect(changeBody('default', kWish, kBefore)).toEqual({ quota: 4, limit: null, weight: 1 });
   expect(changeBody('default', kBefore, { ...kBefore, quota: null })).toEqual({ quota: null });
   expect(suppositions('nlp', 'default', kWish, { ...kBefore, quota: null }).map((one) => one.gpus)).toEqual([-1, -1, undefined]);
+});
+
+test('a number in a command is one that the terminal reads', () => {
+  const [whatIf, set] = changeCommands('nlp', 'default', kBefore, { ...kBefore, quota: 1000.5 });
+  expect([whatIf, set]).toEqual(['berth whatif quota nlp=1000.5', 'berth project set nlp --quota 1000.5']);
 });
 
 test('the terminal says the same', () => {

@@ -26,6 +26,13 @@ export function draftOf({ quota, limit, weight }: Wish): Draft {
   };
 }
 
+// What was typed stays; what was not follows what it is now.
+export function rebased(draft: Draft, read: Wish, now: Wish): Draft {
+  const [before, then] = [draftOf(read), draftOf(now)];
+  const pick = (field: Field) => (draft[field] === before[field] ? then[field] : draft[field]);
+  return { quota: pick('quota'), limit: pick('limit'), weight: pick('weight') };
+}
+
 // Or the fields in which something else is written than a number with up to three decimals.
 export function wishOf(draft: Draft): Wish | { wrong: Field[] } {
   const number = (text: string) => (/^\d{1,9}(\.\d{1,3})?$/.test(text.trim()) ? Number(text) : undefined);
@@ -69,13 +76,19 @@ export function changeWords(name: string, before: Wish, now: Wish): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+// As the terminal reads it: without commas.
+function typed(rights: Wish, field: Field): string {
+  const value = rights[field];
+  return value === null || value < 0 ? 'none' : String(value);
+}
+
 // The same in a terminal: what shows the preview, and what makes the change.
 export function changeCommands(name: string, pool: string, before: Wish, wish: Wish): string[] {
   const fields = differing(before, wish);
   if (fields.length === 0) return [];
   const where = pool === kDefaultPool ? [] : ['--pool', pool];
-  const rights = fields.flatMap((field) => [field, `${name}=${valueOf(wish, field)}`]);
-  const flags = fields.flatMap((field) => [`--${field}`, valueOf(wish, field)]);
+  const rights = fields.flatMap((field) => [field, `${name}=${typed(wish, field)}`]);
+  const flags = fields.flatMap((field) => [`--${field}`, typed(wish, field)]);
   return [
     command('berth', 'whatif', ...rights, ...where),
     command('berth', 'project', 'set', name, ...flags, ...where),

@@ -50,8 +50,12 @@ void change_rights(codec::FieldReader& fields, const codec::Value& map,
     if (const auto weight = fields.decimal("weight", 3, "a number such as 1 or 0.5")) {
         rights.weight = *weight;
     }
+    const model::Entitlement initial;
+    if (is_null(map, "weight")) rights.weight = initial.weight;
     rights.priority = static_cast<int>(fields.whole("priority", rights.priority));
+    if (is_null(map, "priority")) rights.priority = initial.priority;
     rights.kind = fields.choice("kind", rights.kind);
+    if (is_null(map, "kind")) rights.kind = initial.kind;
 }
 
 // Rights in named pools: what a new entry does not say is taken from those in the default pool, but
