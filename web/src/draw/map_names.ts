@@ -33,7 +33,7 @@ export function paintNames(context: Context, scene: MapScene, camera: Camera, ro
       if (!isSeen({ ...at, x: at.x - gap * scale, w: layout.node.x * scale + gap * scale }, room)) continue;
       context.fillStyle = scene.chosenNode === node ? palette.ink : scene.columns.node[node] === 0 ? palette.ink3 : palette.idle;
       context.textAlign = isRow ? 'right' : 'left';
-      if (isRow) writeFitted(context, names[node] ?? '', at.x - 7, at.y + at.h / 2 + 4, gap * scale - 8);
+      if (isRow) context.fillText(names[node] ?? '', at.x - 7, at.y + at.h / 2 + 4, gap * scale - 8); // made to fit
       else writeFitted(context, names[node] ?? '', at.x, at.y - 3, layout.node.x * scale);
       if (layout.tile.w * scale >= kWordTile) paintWords(context, scene, camera, node);
     }
