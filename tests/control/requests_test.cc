@@ -64,7 +64,9 @@ TEST_CASE("what its processes use cannot be taken from them, and nothing is writ
     const auto refused = set(world, job, {share(250)});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message ==
-          "job " + std::to_string(job.value) + " cannot have that where it runs: it uses 9G now");
+          "job " + std::to_string(job.value) +
+              " cannot have that where it runs: it uses 9G now; with --requeue it leaves its GPUs "
+              "and waits until it can have that");
     CHECK(world.count("job_request_set") == 0);
     CHECK(world.launcher->resizes.empty());
     CHECK(world.job(job).spec.request.share == base::MilliGpu{500});

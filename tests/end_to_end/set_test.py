@@ -71,7 +71,7 @@ class Set(ServerCase):
         job = self.server.submit(["sleep", "600"], gpus=1, request={
             "share": 0.25, "gpu_memory": 4 << 30})["id"]
         eventually(lambda: self.state(job) == "running")
-        for words, said in ((("--gpu-memory", "1000G"), "could never run here"),
+        for words, said in ((("--gpu-memory", "1000G"), "cannot have that where it runs"),
                             (("--share", "1"), "wanted less than 1 beside 4G of memory"),
                             (("-g", "0.5", "--share", "0.3"), "gpus says another one"),
                             (("-g", "4..16"), "wanted GPUs such as 2, 0.5, 12G, 0.5.12G or 2x0.5")):

@@ -100,9 +100,9 @@ base::Result<std::optional<model::JobRequestSet>> change_of(const Changer& chang
     if (!possible && !job.tasks.empty()) {
         set.requeue = true;
         const base::Status elsewhere = check_change(changer, transaction.now(), job, set);
-        if (wish.may_requeue || !elsewhere) {
+        if (wish.may_requeue) {
             possible = elsewhere;
-        } else {
+        } else if (elsewhere) {
             possible.error().message +=
                 "; with --requeue it leaves its GPUs and waits until it can have that";
         }
