@@ -141,9 +141,14 @@ void write_answers(JsonWriter& json, codec::SchemaBook& book, const Route& route
     json.end_object();
 }
 
+std::string lower(std::string_view method) {
+    std::string text(method);
+    std::ranges::transform(text, text.begin(), [](char letter) { return letter | 0x20; });
+    return text;
+}
+
 std::string operation_id(const Route& route) {
-    std::string id(route.method);
-    std::ranges::transform(id, id.begin(), [](char letter) { return letter | 0x20; });
+    std::string id = lower(route.method);
     for (const char letter : route.path) {
         if (letter == '/' || letter == '-' || letter == '.') id += '_';
         if (letter >= 'a' && letter <= 'z') id += letter;
@@ -152,9 +157,7 @@ std::string operation_id(const Route& route) {
 }
 
 void write_operation(JsonWriter& json, codec::SchemaBook& book, const Route& route) {
-    std::string method(route.method);
-    std::ranges::transform(method, method.begin(), [](char letter) { return letter | 0x20; });
-    json.key(method).begin_object();
+    json.key(lower(route.method)).begin_object();
     json.key("operationId").string(operation_id(route));
     json.key("summary").string(route.summary);
     write_parameters(json, route);

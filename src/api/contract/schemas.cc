@@ -92,7 +92,6 @@ std::string problem(SchemaBook& book) {
         return object.text();
     });
 }
-std::string nothing(SchemaBook&) { return R"({"type":"object"})"; }
 std::string any_object(SchemaBook&) { return R"({"type":"object"})"; }
 std::string text(SchemaBook&) { return std::string(kText); }
 std::string notes(SchemaBook& book) { return schema_of<codec::NotesView>(book, Side::Answer); }

@@ -14,7 +14,6 @@ using codec::SchemaBook;
 
 // --- answers
 std::string problem(SchemaBook& book);
-std::string nothing(SchemaBook& book);  // {}
 std::string notes(SchemaBook& book);
 std::string server(SchemaBook& book);
 std::string overview(SchemaBook& book);
