@@ -112,8 +112,7 @@ void Controller::submit(model::Submission submission, SubmitDone done) {
 
 void Controller::ask(Kind kind, Done done, std::function<base::Status(Transaction&)> take) {
     auto refuse = [done](const base::Error& error) { done(tl::unexpected(error)); };
-    auto turn = [this, done = std::move(done),
-                 take = std::move(take)](Transaction& transaction) mutable {
+    auto turn = [done = std::move(done), take = std::move(take)](Transaction& transaction) mutable {
         answer(transaction, std::move(done), take(transaction));
     };
     queue_command(std::move(turn), kind, std::move(refuse));

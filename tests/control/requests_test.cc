@@ -140,9 +140,13 @@ TEST_CASE("a change is made once under its key, also by the next server") {
     REQUIRE(set(world, job, {share(250), false, "k"}));
     REQUIRE(set(world, job, {share(400), false, "other"}));
     REQUIRE(set(world, job, {share(250), false, "k"}));
+    const auto something_else = set(world, job, {share(300), false, "k"});
+    REQUIRE_FALSE(something_else);
+    CHECK(something_else.error().code == base::ErrorCode::Conflict);
     CHECK(world.job(job).spec.request.share == base::MilliGpu{400});
     world.restart();
     REQUIRE(set(world, job, {share(250), false, "k"}));
+    CHECK_FALSE(set(world, job, {share(300), false, "k"}));
     CHECK(world.job(job).spec.request.share == base::MilliGpu{400});
     const JobId another = run_half(world);
     CHECK_FALSE(set(world, another, {share(250), false, "k"}));

@@ -259,6 +259,22 @@ class Shares(ServerCase):
         # A child that has ended and was not waited for is gone as well.
         eventually(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists())
 
+    def test_what_a_restored_log_does_not_know_has_no_share_any_more(self):
+        known = self.program(1, 1, request={"share": 0.25})
+        self.server.wait_for_state(known, "running")
+        backup = self.server.data / "backup"
+        self.server.berth("backup", backup)
+        self.program(2, 1, request={"share": 0.5})
+        tenants = self.arbiter / "terms"
+        eventually(lambda: len(list(tenants.iterdir())) == 2)
+        self.server.berth("down")
+        self.server.berth("restore", backup)
+        self.server.up()
+        eventually(lambda: [path.name for path in tenants.iterdir()] == [f"{known}.1.0"])
+        pid = self.arbiter_pid()
+        self.server.berth("down", "--jobs", "cancel")
+        eventually(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists())
+
 
 class Ways(unittest.TestCase):
     """Stricter ways of being in front of the driver hold programs that open it by its path."""

@@ -111,7 +111,7 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     MemoryGroups groups(settings_.cgroup, settings_.cluster);
     Machine machine{settings_.are_simulated, driver, {}, settings_.mps_control};
     machine.precedence_lacks = vgpu::arbiter::precedence_lack();
-    machine.has_limited = !groups.is_empty();
+    machine.has_limited = !groups.tenants().empty();
     machine.has_interposed = interposed->has_tenants();
     if (choose_back_end(machine, settings_.wish).value_or(Choice{}).back_end ==
         BackEnd::DriverLimits)
@@ -132,6 +132,7 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     if (!gpus_.empty()) checkpoint_lack_ = ability(gpus_.front().node).why_not;
     note_what_is_kept();
     escapes_.set_gpus(gpus_);
+    keeper_->drop_all_but(live_);
     for (const ports::BegunAttempt& attempt : std::exchange(taken_up_, {})) {
         if (!live_.contains(attempt.id)) continue;
         watch(attempt.id, attempt.tasks);
@@ -447,10 +448,8 @@ model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
 }
 
 void GpuShares::recover(std::span<const ports::BegunAttempt> attempts) {
-    for (const ports::BegunAttempt& attempt : attempts) {
-        live_.insert(attempt.id);
-        unmeasured_.insert(attempt.id);
-    }
+    for (const ports::BegunAttempt& attempt : attempts) live_.insert(attempt.id);
+    unmeasured_ = live_;
     taken_up_.assign(attempts.begin(), attempts.end());
     processes_->recover(attempts);
 }

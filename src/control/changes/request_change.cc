@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/changes/request_change.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "control/launch_order.h"
 #include "lifecycle/check.h"
 #include "lifecycle/parts.h"
@@ -73,6 +76,20 @@ base::Status check_change(const Changer& changer, model::TimePoint now, const mo
                           " cannot have that where it runs: " + narrowed.error().message);
 }
 
+// Whether the change that was made under the key gave what is wished now.
+base::Result<bool> gave(ports::Store& store, const Transaction& transaction, model::JobId job,
+                        const std::string& key, const model::RequestChange& change) {
+    bool gave = false;
+    const auto look = [&](const model::Event& event) {
+        const auto* set = std::get_if<model::JobRequestSet>(&event.body);
+        if (set == nullptr || set->job != job || set->key != key) return;
+        gave = model::changed(set->request, change) == set->request;
+    };
+    BERTH_TRY_VOID(store.read_events_of(job, 0, INT64_MAX, look));
+    std::ranges::for_each(transaction.batch().events, look);
+    return gave;
+}
+
 }  // namespace
 
 base::Result<std::optional<model::JobRequestSet>> change_of(const Changer& changer,
@@ -87,9 +104,16 @@ base::Result<std::optional<model::JobRequestSet>> change_of(const Changer& chang
                                                          "\" was used to change job " +
                                                          std::to_string(known.value));
     }
+    if (known.is_valid()) {
+        BERTH_TRY(is_same, gave(changer.ports.store, transaction, job.id, key, wish.change));
+        if (is_same) return std::nullopt;
+        return base::fail(base::ErrorCode::Conflict,
+                          "idempotency key \"" + wish.key +
+                              "\" was used for another change of this job; use a new key");
+    }
     const model::TaskRequest asked = job.next_request.value_or(job.spec.request);
     model::JobRequestSet set{job.id, model::changed(asked, wish.change), false, key};
-    if (known.is_valid() || set.request == asked) return std::nullopt;
+    if (set.request == asked) return std::nullopt;
     // Beside a memory, a share of 1 is read as that of the memory.
     if (wish.change.share == base::kWholeGpu && set.request.gpu_memory > base::Bytes{0}) {
         return base::invalid("share: wanted less than 1 beside " +

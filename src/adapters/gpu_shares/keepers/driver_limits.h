@@ -23,7 +23,7 @@ class DriverLimits final : public ShareKeeper {
     std::vector<RotationSight> rotations() override { return {}; }
     bool has_turns() const override { return false; }
     void drop(const std::string& prefix) override { groups_.drop(prefix); }
-    bool has_tenants() const override { return !groups_.is_empty(); }
+    std::vector<std::string> tenants() const override { return groups_.tenants(); }
     bool end_if_idle() override;
 
   private:

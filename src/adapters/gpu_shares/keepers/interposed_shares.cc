@@ -14,16 +14,6 @@ std::vector<std::string> arbiter_options(bool are_simulated) {
 
 }  // namespace
 
-void put_first(const ports::LaunchOrder& order, ports::TaskLaunch& task, const std::string& name,
-               std::string value) {
-    for (const std::string& own : order.spec.environment) {
-        if (own.starts_with(name + "=") && own.size() > name.size() + 1) {
-            value += ":" + own.substr(name.size() + 1);
-        }
-    }
-    task.environment.push_back(name + "=" + value);
-}
-
 base::Result<InFront> parse_in_front(const std::string& text) {
     if (text == "preload") return InFront::Preload;
     if (text == "audit") return InFront::Audit;

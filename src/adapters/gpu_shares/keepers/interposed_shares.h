@@ -4,6 +4,7 @@
 // and its processes run under the library between programs and the driver (vgpu/interposer).
 #pragma once
 
+#include <ranges>
 #include <string>
 
 #include "adapters/gpu_shares/keepers/arbiter_process.h"
@@ -53,7 +54,10 @@ class InterposedShares final : public ShareKeeper {
     }
     bool has_turns() const override { return true; }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
-    bool has_tenants() const override { return !arbiter_.book().tenants().empty(); }
+    std::vector<std::string> tenants() const override {
+        const auto names = std::views::keys(arbiter_.book().tenants());
+        return {names.begin(), names.end()};
+    }
     std::set<std::string> nodes_of_dependents() const override {
         return arbiter_.book().nodes_of_dependents();
     }

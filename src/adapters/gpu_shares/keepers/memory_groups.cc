@@ -112,16 +112,17 @@ void MemoryGroups::drop(const std::string& prefix) {
     std::erase_if(leaving_, remove_group);
 }
 
-bool MemoryGroups::is_empty() const {
+std::vector<std::string> MemoryGroups::tenants() const {
+    std::vector<std::string> names;
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(own_, none)) {
-        if (entry.is_directory()) return false;
+        if (entry.is_directory()) names.push_back(entry.path().filename().string());
     }
-    return true;
+    return names;
 }
 
 void MemoryGroups::remove() {
-    if (is_empty()) remove_group(own_);
+    if (tenants().empty()) remove_group(own_);
 }
 
 std::string MemoryGroups::folder_of(const Tenant& tenant) const { return own_ + "/" + tenant.name; }

@@ -27,7 +27,8 @@ class MemoryGroups {
     base::Status add(const Tenant& tenant);
     // All tenants whose names begin so. Who still has processes is tried again by later calls.
     void drop(const std::string& prefix);
-    bool is_empty() const;
+    // The names of those that are there.
+    std::vector<std::string> tenants() const;
     // Our own group, when it is empty.
     void remove();
 

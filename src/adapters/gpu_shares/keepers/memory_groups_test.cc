@@ -86,14 +86,14 @@ TEST_CASE("groups are found again by the next server, and go with their tenants"
         REQUIRE(first.add(tenant("7.20.0", 1)));
     }
     MemoryGroups groups(tree.root(), "c1");
-    CHECK_FALSE(groups.is_empty());
+    CHECK_FALSE(groups.tenants().empty());
     groups.drop("7.2");
     CHECK_FALSE(tree.has("berth-c1/7.2.0"));
     CHECK(tree.has("berth-c1/7.20.0"));
     groups.remove();
     CHECK(tree.has("berth-c1"));  // a process is there
     groups.drop("7.20");
-    CHECK(groups.is_empty());
+    CHECK(groups.tenants().empty());
     groups.remove();
     CHECK_FALSE(tree.has("berth-c1"));
 }

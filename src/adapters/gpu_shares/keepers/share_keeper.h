@@ -46,10 +46,13 @@ class ShareKeeper {
     virtual void charge(const std::string&, const std::map<std::string, base::Bytes>&) {}
     // All tenants whose names begin so, once their processes have ended.
     virtual void drop(const std::string& prefix) = 0;
+    // Of all other attempts: a log that was restored does not know what began after its copy.
+    void drop_all_but(const std::set<ports::AttemptId>& attempts);
     // Whether it can let jobs take turns, and measures them.
     virtual bool has_turns() const = 0;
-    // Also tenants of servers before this one.
-    virtual bool has_tenants() const = 0;
+    // Their names; also tenants of servers before this one.
+    virtual std::vector<std::string> tenants() const = 0;
+    bool has_tenants() const { return !tenants().empty(); }
     // Nodes of those that may be off their GPUs at any time (Tenant::may_leave): they depend on it,
     // and on who takes them off.
     virtual std::set<std::string> nodes_of_dependents() const { return {}; }
