@@ -156,10 +156,10 @@ void Controller::change_project(std::string name, ProjectChange change, std::str
         });
 }
 
-void Controller::remove_project(std::string project, std::string actor, Done done) {
+void Controller::record(model::EventBody event, std::string actor, Done done) {
     ask(kind_of(actor), std::move(done),
-        [project = std::move(project), actor](Transaction& transaction) {
-            return transaction.record(model::ProjectRemoved{project}, actor);
+        [event = std::move(event), actor](Transaction& transaction) {
+            return transaction.record(event, actor);
         });
 }
 
@@ -181,13 +181,6 @@ void Controller::set_size(model::JobSizeSet set, std::string actor, Done done) {
         });
 }
 
-void Controller::set_others(std::string node, model::OthersUse use, std::string actor, Done done) {
-    ask(kind_of(actor), std::move(done),
-        [node = std::move(node), use = std::move(use), actor](Transaction& transaction) {
-            return transaction.record(model::NodeUsedByOthers{node, use}, actor);
-        });
-}
-
 void Controller::set_pool(model::Pool pool, std::string actor, Done done) {
     ask(kind_of(actor), std::move(done),
         [this, pool = std::move(pool), actor](Transaction& transaction) -> base::Status {
@@ -195,12 +188,6 @@ void Controller::set_pool(model::Pool pool, std::string actor, Done done) {
             if (known.is_valid() && state_.cluster.pool(known).description() == pool) return {};
             return transaction.record(model::PoolSet{pool}, actor);
         });
-}
-
-void Controller::remove_pool(std::string pool, std::string actor, Done done) {
-    ask(kind_of(actor), std::move(done), [pool = std::move(pool), actor](Transaction& transaction) {
-        return transaction.record(model::PoolRemoved{pool}, actor);
-    });
 }
 
 void Controller::set_levels(model::Levels levels, Done done) {

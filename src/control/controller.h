@@ -61,13 +61,11 @@ class Controller final : public ports::LauncherListener {
     void set_project(const model::Project& project, std::string actor, Done done) {
         change_project(project.name, as_given(project), std::move(actor), std::move(done));
     }
-    void remove_project(std::string project, std::string actor, Done done);
+    // An event that changes nothing beside the state. Errors: those of lifecycle::check.
+    void record(model::EventBody event, std::string actor, Done done);
     void set_node(model::Node node, std::string actor, Done done);
-    // What work that is no project's takes of a node.
-    void set_others(std::string node, model::OthersUse use, std::string actor, Done done);
     // A pool as it is to be, with its labels, its exchange and its spares.
     void set_pool(model::Pool pool, std::string actor, Done done);
-    void remove_pool(std::string pool, std::string actor, Done done);
     void set_levels(model::Levels levels, Done done);
     // All of them or none, from the next decision on; none where `condition` fails in the turn.
     void set_policy(const model::PolicyChanges& changes, std::string actor, Done done,
@@ -81,6 +79,8 @@ class Controller final : public ports::LauncherListener {
     void on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) override;
     void on_idle(ports::AttemptId attempt, base::Duration idle) override;
     void on_waking(ports::AttemptId attempt) override;
+    // All its GPUs have been seen to do nothing for this time; 0 = one does something.
+    void on_gpus_idle(ports::AttemptId attempt, base::Duration idle);
     void on_escaped(ports::AttemptId attempt, const std::string& detail) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
@@ -145,6 +145,7 @@ class Controller final : public ports::LauncherListener {
     void take_exit(Transaction& transaction, ports::AttemptId attempt,
                    const ports::AttemptExit& exit);
     void take_lost(Transaction& transaction, ports::AttemptId attempt, const std::string& detail);
+    void end_job(Transaction& transaction, const model::JobRecord& job, std::string reason);
     void go_on_resized(Transaction& transaction, const model::JobRecord& job, bool saved);
     void requeue(Transaction& transaction, const model::JobRecord& job, const std::string& detail);
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "control/controller.h"
+#include "control/idle/idleness.h"
 #include "control/pause_cost.h"
 #include "lifecycle/losses.h"
 #include "lifecycle/plan_events.h"
@@ -21,6 +22,11 @@ const model::JobRecord* current(const Transaction& transaction, ports::AttemptId
     const model::JobRecord* job = transaction.find(attempt.job);
     if (job == nullptr || job->attempts != attempt.attempt) return nullptr;
     return job->tasks.empty() && job->frozen.empty() ? nullptr : job;
+}
+
+std::string escape_text(const std::string& detail, bool ends) {
+    return "it uses GPUs beside its share: " + detail +
+           (ends ? "; it is ended (escaped=end)" : "; that counts as this job's (escaped=warn)");
 }
 
 model::JobFinished finished(const model::JobRecord& job, JobState state, int exit_code,
@@ -195,18 +201,30 @@ void Controller::on_escaped(ports::AttemptId attempt, const std::string& detail)
         const model::JobRecord* job = current(transaction, attempt);
         if (job == nullptr || job->state == JobState::Cancelling) return;
         const bool ends = policy_.escaped == model::Escaped::End;
-        const std::string what = "it uses GPUs beside its share: " + detail;
-        const std::string policy =
-            ends ? "; it is ended (escaped=end)" : "; that counts as this job's (escaped=warn)";
+        const std::string what = escape_text(detail, ends);
         if (job->escaped.empty()) {
             transaction.note(model::JobEscaped{job->id, detail}, kMachine);
-            transaction.say(attempt, what + policy);
+            transaction.say(attempt, what);
         }
-        if (!ends) return;
-        const base::Duration grace = grace_for(transaction, job->id);
-        transaction.note(model::CancelRequested{job->id, transaction.now() + grace, what + policy},
-                         kMachine);
-        request_stop(transaction, *job, ports::StopReason::Cancel, grace);
+        if (ends) end_job(transaction, *job, what);
+    });
+}
+
+void Controller::end_job(Transaction& transaction, const model::JobRecord& job,
+                         std::string reason) {
+    const base::Duration grace = grace_for(transaction, job.id);
+    transaction.note(model::CancelRequested{job.id, transaction.now() + grace, std::move(reason)},
+                     kMachine);
+    request_stop(transaction, job, ports::StopReason::Cancel, grace);
+}
+
+void Controller::on_gpus_idle(ports::AttemptId attempt, base::Duration idle) {
+    queue([this, attempt, idle](Transaction& transaction) {
+        const model::JobRecord* job = current(transaction, attempt);
+        if (job == nullptr) return;
+        const auto act = warn_of_idleness(transaction, policy_, *job, idle);
+        if (act == model::IdleAct::Park) transaction.park(attempt);
+        if (act == model::IdleAct::End) end_job(transaction, *job, idle_text(transaction, *job));
     });
 }
 

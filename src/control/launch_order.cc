@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "lifecycle/idle/idle_rule.h"
 #include "model/job/packing.h"
 #include "model/job/task_groups.h"
 
@@ -33,6 +34,17 @@ bool has_strict_shares(const Terms& terms, const model::JobRecord& record) {
         is_strict |= cluster.projects()[at.index()].project.strict_shares;
     }
     return is_strict;
+}
+
+// Its calls to GPUs are watched: it asked to be parked after this time, or a rule may park it.
+std::optional<base::Duration> silence_of_interest(const Terms& terms,
+                                                  const model::JobRecord& record) {
+    if (record.spec.park_after.value_or(base::Duration{-1}) > base::Duration{0})
+        return record.spec.park_after;
+    if (!lifecycle::is_parkable(record.spec)) return {};
+    const auto rule = lifecycle::idle_rule(terms.cluster, terms.policy, record.id);
+    if (!rule || rule->act != model::IdleAct::Park) return {};
+    return rule->after;
 }
 
 }  // namespace
@@ -85,9 +97,8 @@ ports::LaunchOrder launch_order(const Terms& terms, const model::JobRecord& reco
     order.may_share = record.spec.may_share && !record.is_parted;
     if (known != nullptr) order.profile = *known;
     order.resumes = record.attempts > 1;
-    const bool parks = record.spec.park_after.value_or(base::Duration{-1}) > base::Duration{0};
-    const bool may_be_parked = record.frozen.empty() || record.pause_way.why_not_parked.empty();
-    if (parks && may_be_parked) order.park_after = record.spec.park_after;
+    const bool may_be_parked = record.frozen.empty() || record.pause_way.may_park;
+    if (may_be_parked) order.park_after = silence_of_interest(terms, record);
     order.is_elastic = record.spec.tasks_max > record.spec.tasks_min;
     order.tasks = task_launches(terms, record);
     return order;

@@ -54,6 +54,15 @@ std::int64_t milli_gpus(const std::vector<TaskPlacement>& tasks) {
     return milli;
 }
 
+void note_staleness(State& state, JobRecord& record, model::TimePoint now) {
+    const bool is_stale = state.cluster.job(record.id).is_short();
+    if (is_stale == record.stale_since.has_value()) return;
+    record.stale_since = is_stale ? std::optional(now) : std::nullopt;
+    std::map<model::JobId, cluster::Stale>& stale = state.cluster.history().stale;
+    stale.erase(record.id);
+    if (is_stale) stale[record.id] = {now, record.spec.stale_grace};
+}
+
 // Folds events one by one; every method is the meaning of one event.
 class Fold {
   public:
@@ -332,6 +341,14 @@ class Fold {
         settle(escaped.job).escaped = escaped.detail;
     }
 
+    void operator()(const model::JobIdle& idle) { settle(idle.job).idle = idle.warning; }
+    void operator()(const model::JobBusy& busy) { settle(busy.job).idle.reset(); }
+    void operator()(const model::JobKept& kept) {
+        JobRecord& record = settle(kept.job);
+        record.kept_until = kept.until;
+        record.idle.reset();
+    }
+
     std::optional<JobRecord>& ended() { return ended_; }
 
     // What is kept of every event about a job: which state it was in and is in, and since when it
@@ -340,7 +357,8 @@ class Fold {
         if (before_) --state_.count(*before_);
         if (record_ == nullptr) return;
         ++state_.count(record_->state);
-        note_staleness(*record_);
+        if (record_->state != JobState::Running) record_->idle.reset();
+        note_staleness(state_, *record_, event_.time);
         cluster::note_attained(state_.cluster, record_->id, record_->attained_gpu_ms,
                                record_->settled);
     }
@@ -490,16 +508,6 @@ class Fold {
         record.started_tasks = 0;
         record.reserved.clear();
         record.hold_deadline.reset();
-    }
-
-    void note_staleness(JobRecord& record) {
-        const cluster::Job& job = state_.cluster.job(record.id);
-        const bool is_stale = job.is_short();
-        if (is_stale == record.stale_since.has_value()) return;
-        record.stale_since = is_stale ? std::optional(event_.time) : std::nullopt;
-        std::map<model::JobId, cluster::Stale>& stale = state_.cluster.history().stale;
-        stale.erase(record.id);
-        if (is_stale) stale[record.id] = {event_.time, record.spec.stale_grace};
     }
 
     State& state_;

@@ -35,6 +35,23 @@ Status check_burst(const model::JobSpec& spec) {
         std::to_string(spec.tasks_max) + "; ask for what it needs");
 }
 
+Status check_others(const model::Node& node, const model::OthersUse& use) {
+    const std::string where = "node \"" + node.name + "\": others.";
+    std::set<int> named;
+    for (const int gpu : use.gpu_indices) {
+        if (gpu >= 0 && gpu < node.gpus && named.insert(gpu).second) continue;
+        return base::invalid(where + "gpu_indices: wanted each of its " +
+                             std::to_string(node.gpus) + " GPUs at most once, found " +
+                             std::to_string(gpu));
+    }
+    for (const auto& [name, amount] : use.resources) {
+        if (node.resources.contains(name)) continue;
+        return base::invalid(where + "resources: the node does not say how much \"" + name +
+                             "\" it has");
+    }
+    return {};
+}
+
 class Check {
   public:
     explicit Check(const State& state) : state_(state) {}
@@ -324,31 +341,22 @@ class Check {
         return expect(parked.job, {JobState::Running});
     }
     Status operator()(const model::JobWoken& woken) const {
-        const model::JobRecord* job = find(woken.job);
-        if (job == nullptr) return unknown(woken.job);
-        if (!job->parked_since) return conflict(*job, "is not parked");
-        return {};
+        return known(woken.job, [](const auto& job) { return !job.parked_since; }, "is not parked");
     }
     Status operator()(const model::JobHeld& held) const {
-        const model::JobRecord* job = find(held.job);
-        if (job == nullptr) return unknown(held.job);
-        if (job->held) return conflict(*job, "is paused by a user already");
-        return {};
+        return known(
+            held.job, [](const auto& job) { return job.held; }, "is paused by a user already");
     }
     Status operator()(const model::JobReleased& released) const {
-        const model::JobRecord* job = find(released.job);
-        if (job == nullptr) return unknown(released.job);
-        if (!job->held) return conflict(*job, "is not paused by a user");
-        return {};
+        return known(
+            released.job, [](const auto& job) { return !job.held; }, "is not paused by a user");
     }
     Status operator()(const model::CheckpointSaved& saved) const {
         return expect(saved.job, {JobState::Starting, JobState::Running, JobState::Pausing});
     }
     Status operator()(const model::CancelRequested& cancel) const {
-        const model::JobRecord* job = find(cancel.job);
-        if (job == nullptr) return unknown(cancel.job);
-        if (job->state == JobState::Cancelling) return conflict(*job, "is being cancelled");
-        return {};
+        const auto is_so = [](const auto& job) { return job.state == JobState::Cancelling; };
+        return known(cancel.job, is_so, "is being cancelled");
     }
     Status operator()(const model::JobFinished& finished) const {
         if (!model::is_final(finished.state)) return base::invalid("a job ends in a final state");
@@ -360,16 +368,23 @@ class Check {
         return {};
     }
     Status operator()(const model::JobsParted& parted) const {
-        const model::JobRecord* job = find(parted.job);
-        if (job == nullptr) return unknown(parted.job);
-        if (!job->spec.packed || job->tasks.empty()) return conflict(*job, "is not packed");
-        return {};
+        const auto is_so = [](const auto& job) { return !job.spec.packed || job.tasks.empty(); };
+        return known(parted.job, is_so, "is not packed");
     }
     Status operator()(const model::JobEscaped& escaped) const {
-        const model::JobRecord* job = find(escaped.job);
-        if (job == nullptr) return unknown(escaped.job);
-        if (!job->escaped.empty()) return conflict(*job, "has escaped its share already");
-        return {};
+        const auto is_so = [](const auto& job) { return !job.escaped.empty(); };
+        return known(escaped.job, is_so, "has escaped its share already");
+    }
+    Status operator()(const model::JobIdle& idle) const {
+        return expect(idle.job, {JobState::Running});
+    }
+    Status operator()(const model::JobBusy& busy) const {
+        const auto is_so = [](const auto& job) { return !job.idle; };
+        return known(busy.job, is_so, "was not said to be idle");
+    }
+    Status operator()(const model::JobKept& kept) const {
+        const auto is_so = [](const auto& job) { return job.state == JobState::Cancelling; };
+        return known(kept.job, is_so, "is being cancelled");
     }
     Status operator()(const model::AttemptLost& lost) const {
         const model::JobRecord* job = find(lost.job);
@@ -383,25 +398,15 @@ class Check {
         JobState::Queued, JobState::Paused, JobState::Starting, JobState::Running};
 
     const model::JobRecord* find(model::JobId job) const { return state_.jobs.get(job); }
+    // It is there, and not so.
+    Status known(model::JobId id, const auto& is_so, const char* what) const {
+        const model::JobRecord* job = find(id);
+        if (job == nullptr) return unknown(id);
+        return is_so(*job) ? conflict(*job, what) : Status{};
+    }
 
     static Status no_node(const std::string& name) {
         return fail(ErrorCode::NotFound, "node \"" + name + "\" does not exist");
-    }
-    static Status check_others(const model::Node& node, const model::OthersUse& use) {
-        const std::string where = "node \"" + node.name + "\": others.";
-        std::set<int> named;
-        for (const int gpu : use.gpu_indices) {
-            if (gpu >= 0 && gpu < node.gpus && named.insert(gpu).second) continue;
-            return base::invalid(where + "gpu_indices: wanted each of its " +
-                                 std::to_string(node.gpus) + " GPUs at most once, found " +
-                                 std::to_string(gpu));
-        }
-        for (const auto& [name, amount] : use.resources) {
-            if (node.resources.contains(name)) continue;
-            return base::invalid(where + "resources: the node does not say how much \"" + name +
-                                 "\" it has");
-        }
-        return {};
     }
     static Status no_pool(const std::string& name) {
         return fail(ErrorCode::NotFound, "pool \"" + name + "\" does not exist");

@@ -12,6 +12,7 @@
 
 #include "model/cluster_event.h"
 #include "model/job/gpu_profile.h"
+#include "model/job/idle_warning.h"
 #include "model/job/job.h"
 #include "model/job/pause_way.h"
 #include "model/plan.h"
@@ -136,6 +137,20 @@ struct JobsParted {
     JobId job;
     JobId beside;
 };
+// Its GPUs do nothing, and it is warned of what follows.
+struct JobIdle {
+    JobId job;
+    IdleWarning warning;
+};
+// They did something again, or it may be idle now.
+struct JobBusy {
+    JobId job;
+};
+// A user keeps it: until then it is not warned.
+struct JobKept {
+    JobId job;
+    TimePoint until;
+};
 // A process of its attempt uses a GPU beside its share. Once for each attempt.
 struct JobEscaped {
     JobId job;
@@ -147,7 +162,8 @@ using EventBody =
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
                  JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet,
-                 ProjectRemoved, LogBegun, JobEscaped, NodeUsedByOthers, JobSizeSet, JobRequestSet>;
+                 ProjectRemoved, LogBegun, JobEscaped, NodeUsedByOthers, JobSizeSet, JobRequestSet,
+                 JobIdle, JobBusy, JobKept>;
 
 // The key under which it was asked for, where it has one, and the job that it is about.
 struct EventKey {

@@ -424,9 +424,12 @@ Status check_limits(const Project& project) {
             BERTH_TRY_VOID(check_name("pools", pool));
             BERTH_TRY_VOID(check_rights(rights));
         }
-        BERTH_TRY_VOID(up_to("preemption_delay", project.preemption_delay, kTimeMax));
-        BERTH_TRY_VOID(up_to("preempt_min_run", project.preempt_min_run, kTimeMax));
-        BERTH_TRY_VOID(up_to("reclaim_min_run", project.reclaim_min_run, kTimeMax));
+        const std::pair<const char*, std::optional<Duration>> times[] = {
+            {"preemption_delay", project.preemption_delay},
+            {"preempt_min_run", project.preempt_min_run},
+            {"reclaim_min_run", project.reclaim_min_run},
+            {"idle_after", project.idle_after}};
+        for (const auto& [name, time] : times) BERTH_TRY_VOID(up_to(name, time, kTimeMax));
         return up_to("job_tail", project.job_tail, kOrderTailMax);
     };
     if (const Status status = rest(); !status) return base::invalid(where + status.error().message);

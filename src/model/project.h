@@ -57,6 +57,10 @@ struct Project {
     // the parent's, the policy's at the top.
     std::optional<JobOrder> job_order;
     std::optional<int> job_tail;
+    // When its jobs are warned that their GPUs do nothing, 0 = never, and what follows (Policy);
+    // none = the parent's, the policy's at the top.
+    std::optional<Duration> idle_after = {};
+    std::optional<IdleAct> idle_act = {};
     // A share of a GPU is also the most that its jobs, and those of projects below it, get of the
     // GPU's time.
     bool strict_shares = false;

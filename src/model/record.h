@@ -11,6 +11,7 @@
 #include "model/answer/order_account.h"
 #include "model/answer/order_ledger.h"
 #include "model/job/gpu_profile.h"
+#include "model/job/idle_warning.h"
 #include "model/job/job.h"
 #include "model/job/pause_way.h"
 #include "model/ledger.h"
@@ -91,6 +92,8 @@ struct JobRecord {
     std::optional<PauseReceipt> last_pause;
     bool is_parted = false;  // it shares its GPU no more: JobsParted
     std::string escaped = {};  // what its newest attempt used beside its share: JobEscaped
+    std::optional<IdleWarning> idle = {};  // while it runs
+    std::optional<TimePoint> kept_until = {};  // it may be idle: JobKept
     std::string ended_for = {};  // why the machine ends it: CancelRequested
     std::optional<TaskRequest> submitted_request = {};  // where it asks for something else now
     std::optional<TaskRequest> next_request = {};  // once it has left its GPUs: JobRequestSet

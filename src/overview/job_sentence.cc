@@ -85,10 +85,18 @@ std::string waiting(const model::JobRecord& job, const std::vector<model::Expect
     return " has waited for " + age + next_start(expected, "starts", now);
 }
 
+std::string idle(const model::IdleWarning& warning, TimePoint now) {
+    const std::string text = " runs and has not used its GPUs for " + since(warning.since, now);
+    if (!warning.acts_at) return text;
+    return text + "; it is " + (warning.act == model::IdleAct::Park ? "parked in " : "ended in ") +
+           spoken(std::max(*warning.acts_at - now, Duration{0})) + " unless it does";
+}
+
 std::string running(const model::JobRecord& job, const std::vector<model::ExpectedSpan>& expected,
                     TimePoint now) {
     const std::string age = since(job.last_start, now);
     if (job.state == JobState::Starting) return " has been starting for " + age;
+    if (job.idle) return idle(*job.idle, now);
     const std::string when = expected.empty() ? "" : in_about(expected[0].to, now);
     if (when.empty()) return " has run for " + age + "; when it ends is not known";
     return " has run for " + age + " and ends" + when;

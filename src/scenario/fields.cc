@@ -293,6 +293,12 @@ Result<model::Project> read_project(const Command& command, model::Project proje
                                                               {"levels", model::JobOrder::ByLevels},
                                                               {"age", model::JobOrder::Age},
                                                               {kInherit, std::nullopt}})},
+        {"idle_after", into(project.idle_after, base::parse_duration)},
+        {"idle_act",
+         one_of<std::optional<model::IdleAct>>(project.idle_act, {{"warn", model::IdleAct::Warn},
+                                                                  {"park", model::IdleAct::Park},
+                                                                  {"end", model::IdleAct::End},
+                                                                  {kInherit, std::nullopt}})},
         {"job_tail",
          [&project](const std::string& text) -> Status {
              if (text == kInherit) {

@@ -97,7 +97,8 @@ base::Status World::cancel(model::JobId id, std::optional<base::Duration> grace)
     return after_step([&](auto done) { controller->cancel(id, "susan", grace, done); });
 }
 base::Status World::remove_project(const std::string& name) {
-    return after_step([&](auto done) { controller->remove_project(name, "admin", done); });
+    return after_step(
+        [&](auto done) { controller->record(model::ProjectRemoved{name}, "admin", done); });
 }
 
 base::Status World::set_project(const std::string& name, int quota, const std::string& parent) {

@@ -257,7 +257,14 @@ void RandomLog::set_request(const model::JobRecord& job) {
 void RandomLog::something_of_running(const model::JobRecord& job) {
     const model::JobId id = job.id;
     if (job.is_resizing()) return note(lifecycle::event_of_leaving(job, {true, 0}));
-    switch (rng_.between(0, 9)) {
+    switch (rng_.between(0, 11)) {
+        case 10: {
+            const auto act = static_cast<model::IdleAct>(rng_.between(0, 2));
+            return note(model::JobIdle{id, {now_, act, now_ + Duration{60'000}, ""}});
+        }
+        case 11:
+            if (job.idle) return note(model::JobBusy{id});
+            return note(model::JobKept{id, now_ + Duration{60'000}});
         case 0: return note(model::CheckpointSaved{id});
         case 1: return note(model::JobParked{id, {}});
         case 2: {

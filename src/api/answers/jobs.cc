@@ -94,25 +94,33 @@ void answer_submission(Site& site, const Respond& respond, const std::string& pr
     respond(std::move(response));
 }
 
-// {"grace": seconds}, as a number or as text with a unit. An empty body asks for no grace.
-base::Result<std::optional<base::Duration>> read_grace(const std::string& body) {
+// How long a job is kept, though its GPUs do nothing: if not said, and at most.
+constexpr base::Duration kKeep{2 * 3'600'000};
+constexpr base::Duration kKeepMax{30LL * 24 * 3'600'000};
+
+// {"grace": seconds}, as a number or as text with a unit, with that one member. An empty body says
+// nothing.
+base::Result<std::optional<base::Duration>> read_time(const std::string& body,
+                                                      const std::string& member,
+                                                      base::Duration most) {
     if (body.empty()) return std::nullopt;
     BERTH_TRY(tree, codec::parse_json(body, "body"));
     for (const auto& [name, value] : tree.members) {
-        if (name != "grace") return base::invalid("unknown field \"" + name + "\", wanted grace");
+        if (name != member)
+            return base::invalid("unknown field \"" + name + "\", wanted " + member);
     }
-    const codec::Value* grace = tree.find("grace");
-    if (grace == nullptr || grace->kind == codec::Value::Kind::Null) return std::nullopt;
+    const codec::Value* said = tree.find(member);
+    if (said == nullptr || said->kind == codec::Value::Kind::Null) return std::nullopt;
     base::Duration time{0};
-    if (grace->kind == codec::Value::Kind::Number) {
-        BERTH_TRY(milliseconds, base::parse_thousandths(grace->text));
+    if (said->kind == codec::Value::Kind::Number) {
+        BERTH_TRY(milliseconds, base::parse_thousandths(said->text));
         time = base::Duration{milliseconds};
     } else {
-        BERTH_TRY(duration, base::parse_duration(grace->text));
+        BERTH_TRY(duration, base::parse_duration(said->text));
         time = duration;
     }
-    if (time <= model::kPauseGraceMax) return std::optional(time);
-    return base::invalid("grace: wanted 0s to " + base::format(model::kPauseGraceMax) + ", found " +
+    if (time <= most) return std::optional(time);
+    return base::invalid(member + ": wanted 0s to " + base::format(most) + ", found " +
                          base::format(time));
 }
 
@@ -124,7 +132,7 @@ struct Order {
 
 base::Result<Order> read_order(const Call& call) {
     BERTH_TRY(job, call.job());
-    BERTH_TRY(grace, read_grace(call.request.body));
+    BERTH_TRY(grace, read_time(call.request.body, "grace", model::kPauseGraceMax));
     return Order{job, grace};
 }
 
@@ -171,6 +179,19 @@ void cancel_job(Site& site, Call call) {
     steer(site, call, [&](const Order& order, auto done) {
         site.controller.cancel(order.job, call.request.user, order.grace, std::move(done));
     });
+}
+
+void keep_job(Site& site, Call call) {
+    const auto job = call.job();
+    if (!job) return call.respond(problem(job.error()));
+    const auto time = read_time(call.request.body, "for", kKeepMax);
+    if (!time) return call.respond(problem(time.error()));
+    const model::JobKept kept{*job, site.clock.now() + time->value_or(kKeep)};
+    site.controller.record(kept, call.request.user,
+                           [&site, id = *job, respond = call.respond](const base::Status& status) {
+                               if (!status) return respond(refused(status.error()));
+                               respond_with_job(site, id, respond);
+                           });
 }
 
 void patch_job(Site& site, Call call) {

@@ -151,11 +151,11 @@ void put_pool(Site& site, Call call) {
 
 void delete_pool(Site& site, Call call) {
     const std::string& name = call.words.front();
-    site.controller.remove_pool(name, call.request.user,
-                                [respond = call.respond](const base::Status& status) {
-                                    if (!status) return respond(refused(status.error()));
-                                    respond(json_response("{}"));
-                                });
+    site.controller.record(model::PoolRemoved{name}, call.request.user,
+                           [respond = call.respond](const base::Status& status) {
+                               if (!status) return respond(refused(status.error()));
+                               respond(json_response("{}"));
+                           });
 }
 
 }  // namespace berth::api

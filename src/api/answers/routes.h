@@ -13,6 +13,7 @@ void post_job(Site& site, Call call);
 void pause_job(Site& site, Call call);
 void resume_job(Site& site, Call call);
 void cancel_job(Site& site, Call call);
+void keep_job(Site& site, Call call);
 void patch_job(Site& site, Call call);
 // job_views.cc
 void get_jobs(Site& site, Call call);

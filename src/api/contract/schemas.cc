@@ -243,6 +243,11 @@ std::string steering(SchemaBook&) {
     object.add("grace", kAmount);
     return object.text();
 }
+std::string keeping(SchemaBook&) {
+    ObjectSchema object(Side::Request);
+    object.add("for", kAmount);
+    return object.text();
+}
 std::string job_change(SchemaBook&) {
     ObjectSchema object(Side::Request);
     for (const std::string_view name : {"gpus", "share", "cap", "gpu_memory"})
@@ -282,6 +287,8 @@ std::string project_change(SchemaBook& book) {
     object.add("preempt_min_run", kAmount);
     object.add("reclaim_min_run", kAmount);
     object.add("job_order", words_or_null<model::JobOrder>(book));
+    object.add("idle_after", kAmount);
+    object.add("idle_act", words_or_null<model::IdleAct>(book));
     object.add("job_tail", R"({"type":["integer","null"]})");
     return object.text();
 }

@@ -44,6 +44,7 @@ std::string text(SchemaBook& book);  // no JSON
 std::string shutdown(SchemaBook& book);
 std::string submission(SchemaBook& book);
 std::string steering(SchemaBook& book);
+std::string keeping(SchemaBook& book);
 std::string job_change(SchemaBook& book);
 std::string node_change(SchemaBook& book);
 std::string pool_change(SchemaBook& book);

@@ -21,6 +21,7 @@
 #include "api/http/http_server.h"
 #include "app/berth/dashboard.h"
 #include "app/berth/demo_jobs.h"
+#include "app/berth/gpu_watch.h"
 #include "app/berth/node_names.h"
 #include "app/berth/server_parts.h"
 #include "cli/terminal/text_file.h"
@@ -458,6 +459,9 @@ int Server::run() {
     if (parts.others_could_read)
         parts.log_line("other users could read \"" + parts.options.data_dir +
                        "/jobs\" until now; its mode is 0700");
+    const GpuWatch gpu_watch(parts.loop, {*parts.controller, *parts.inventory.inventory,
+                                          parts.clock, parts.launcher.share_uses,
+                                          std::bind_front(&Parts::run_in_background, &parts)});
     parts.set_timer();
     parts.loop.run();
     parts.http.reset();

@@ -316,6 +316,16 @@ std::string orders_note(std::span<const codec::ProjectView> projects) {
         if (project.job_order) text += " " + std::string(codec::word(*project.job_order));
         if (project.job_tail) text += " tail " + std::to_string(*project.job_tail);
     }
+    for (const codec::ProjectView& project : projects) {
+        if (!project.idle_after && !project.idle_act) continue;
+        text += (text.empty() ? "" : "; ") + printable(project.name) + ": idle jobs";
+        if (project.idle_after) {
+            const bool is_never = *project.idle_after == base::Duration{0};
+            text +=
+                is_never ? " are never warned" : " are warned after " + age(*project.idle_after);
+        }
+        if (project.idle_act) text += ", then " + std::string(codec::word(*project.idle_act));
+    }
     return text;
 }
 

@@ -21,7 +21,8 @@ Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& 
 // One row a project, children indented below their department.
 // Wide: with the order of jobs and the tail that each says itself.
 Table project_table(std::span<const codec::ProjectView> projects, Detail detail = Detail::Usual);
-// The projects with their own order of jobs, in a line; empty when there are none.
+// The projects with their own order of jobs or rule for idle ones, in a line; empty when there are
+// none.
 std::string orders_note(std::span<const codec::ProjectView> projects);
 
 std::string status_page(const codec::ServerView& server, base::TimePoint now, const Style& style);

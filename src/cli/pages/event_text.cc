@@ -142,6 +142,21 @@ struct Phrase {
     std::string operator()(const model::JobEscaped& event) const {
         return "uses GPUs outside its share: " + event.detail;
     }
+    std::string operator()(const model::JobIdle& event) const {
+        std::string text = "its GPUs do nothing";
+        if (event.warning.acts_at) {
+            text += event.warning.act == model::IdleAct::Park ? "; it is parked at "
+                                                              : "; it is ended at ";
+            text += clock_time(*event.warning.acts_at) + " unless they are used";
+        }
+        return event.warning.why_not.empty()
+                   ? text
+                   : text + "; it is not parked: " + event.warning.why_not;
+    }
+    std::string operator()(const model::JobBusy&) const { return "uses its GPUs again"; }
+    std::string operator()(const model::JobKept& event) const {
+        return "is kept until " + clock_time(event.until) + ", also while its GPUs idle";
+    }
     std::string operator()(const model::CancelRequested& event) const {
         const std::string text = "is asked to stop";
         return event.reason.empty() ? text : text + ": " + event.reason;

@@ -220,6 +220,21 @@ std::string park_lines(const model::JobRecord& record, const Style& style) {
     return line("parks", "after " + age(after) + " without a call to its GPUs", style);
 }
 
+// Since when its GPUs do nothing, what follows, and until when it is kept all the same.
+std::string idle_lines(const model::JobRecord& record, base::TimePoint now, const Style& style) {
+    if (model::is_final(record.state)) return {};
+    if (record.kept_until && now < *record.kept_until)
+        return line("kept", "until " + clock_time(*record.kept_until) + ", also while idle", style);
+    if (!record.idle) return {};
+    const model::IdleWarning& idle = *record.idle;
+    std::string text = idleness_text(idle, now);
+    if (idle.acts_at)
+        text += " unless its GPUs are used; berth keep " + std::to_string(record.id.value) +
+                " keeps it";
+    if (!idle.why_not.empty()) text += "; it is not parked: " + idle.why_not;
+    return line("gpus", text, style);
+}
+
 // Its processes that use GPUs beside its share, now or since this attempt started.
 std::string escape_lines(const codec::JobView& job, const Style& style) {
     std::string text;
@@ -306,7 +321,7 @@ std::string history_lines(const model::JobRecord& record, base::TimePoint now, T
                  std::to_string(record.attempts) + ", paused " + std::to_string(record.pauses) +
                      (record.pauses == 1 ? " time" : " times"),
                  style);
-    text += pause_lines(record, style) + park_lines(record, style);
+    text += pause_lines(record, style) + park_lines(record, style) + idle_lines(record, now, style);
     return text + line("used",
                        gpu_time(lifecycle::attained_gpu_ms(record, now)) + ", lost to pauses " +
                            gpu_time(record.lost_gpu_ms),

@@ -184,10 +184,18 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
     }
     if (job.state == JobState::Cancelling) return "asked to stop";
     if (!job.why.empty()) return job.why;
+    if (job.idle) return idleness_text(*job.idle, now);
     const std::string note = running_note(job, now, glyphs.dot);
     if (job.beside.empty()) return note;
     return "beside " + named(job.beside.front(), names) +
            (note.empty() ? "" : " " + std::string(glyphs.dot) + " " + note);
+}
+
+std::string idleness_text(const model::IdleWarning& idle, base::TimePoint now) {
+    const std::string text = "idle " + age(now - idle.since);
+    if (!idle.acts_at) return text;
+    return text + (idle.act == model::IdleAct::Park ? ", parked in " : ", ended in ") +
+           age(std::max(*idle.acts_at - now, base::Duration{0}));
 }
 
 std::string job_title(const model::JobRecord& record) {

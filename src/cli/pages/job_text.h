@@ -40,6 +40,8 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
                           base::TimePoint now, const Glyphs& glyphs);
 
 // `llama-ft`, or `job 12` when it has no name.
+// "idle 32m, parked in 8m", of a job that was warned.
+std::string idleness_text(const model::IdleWarning& idle, base::TimePoint now);
 std::string job_title(const model::JobRecord& record);
 // Another job as "12 nlp/llama-ft".
 std::string named(model::JobId job, const codec::NameTable& names);

@@ -66,6 +66,16 @@ constexpr Flag kRightsFlags[] = {
      .value = "PERCENT",
      .help = "costliest percent of its jobs that go by age: 0 to 50",
      .fields = "job_tail"},
+    {.name = "idle-after",
+     .value = "TIME",
+     .help = "warn its jobs whose GPUs idle for this time; or inherit",
+     .fields = "idle_after"},
+    {.name = "idle-act",
+     .value = "ACT",
+     .help = "what follows the warning while they idle on",
+     .completes = Completes::Choices,
+     .choices = "warn|park|end|inherit",
+     .fields = "idle_act"},
     kStrictFlag,
     {0, "parent", "DEPARTMENT", "department above it", Completes::Projects},
 };
@@ -119,12 +129,13 @@ Success add_order(codec::JsonWriter& json, const Arguments& arguments) {
     const auto is_taken_back = [&](std::string_view flag) {
         return arguments.text(flag) == kInherit;
     };
-    if (arguments.has("order")) {
-        json.key(arguments.field("order"));
-        if (is_taken_back("order"))
+    for (const std::string_view flag : {"order", "idle-after", "idle-act"}) {
+        if (!arguments.has(flag)) continue;
+        json.key(arguments.field(flag));
+        if (is_taken_back(flag))
             json.null();
         else
-            json.string(arguments.text("order"));
+            json.string(arguments.text(flag));
     }
     if (!arguments.has("tail")) return {};
     json.key(arguments.field("tail"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// berth pause, resume, cancel: what shall become of these jobs?
+// berth pause, resume, cancel, keep: what shall become of these jobs?
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
@@ -18,6 +18,10 @@ constexpr Flag kStopFlags[] = {
     {'q', "quiet", "", "no output on success"},
 };
 constexpr Flag kResumeFlags[] = {
+    {'q', "quiet", "", "no output on success"},
+};
+constexpr Flag kKeepFlags[] = {
+    {0, "for", "TIME", "time it is kept, up to 30d (default: 2h)"},
     {'q', "quiet", "", "no output on success"},
 };
 
@@ -46,19 +50,23 @@ std::string standing(const model::JobRecord& job) {
 }
 
 // One sentence on what was done.
-std::string outcome_of(const model::JobRecord& record) {
+std::string outcome_of(const model::JobRecord& record, std::string_view verb) {
     std::string text = "job " + std::to_string(record.id.value);
     if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
+    if (verb == "keep") return text + " is kept until " + clock_time(*record.kept_until) + "\n";
     return text + " is " + std::string(codec::word(record.state)) + standing(record) + "\n";
 }
 
-int steer(Context& context, const Arguments& arguments, std::string_view verb, bool can_wait) {
+// `time`: the flag that says how long.
+int steer(Context& context, const Arguments& arguments, std::string_view verb,
+          const std::string& time = {}) {
     JobOrder order{std::string(verb), ""};
-    if (can_wait && arguments.has("grace")) {
-        const auto given = arguments.duration("grace", {});
+    if (!time.empty() && arguments.has(time)) {
+        const auto given = arguments.duration(time, {});
         if (!given) return report(context, given.error());
-        order.body = R"({"grace":)" + base::format_thousandths(given->count()) + "}";
+        order.body = "{\"" + time + "\":" + base::format_thousandths(given->count()) + "}";
     }
+    const bool waits = verb != "resume" && verb != "keep" && arguments.has("wait");
     Client client(context);
     int result = kDone;
     for (const std::string& word : arguments.words) {
@@ -71,32 +79,45 @@ int steer(Context& context, const Arguments& arguments, std::string_view verb, b
             result = report(context, done.error());
             continue;
         }
-        const auto job =
-            can_wait && arguments.has("wait") ? wait_until_free(client, *id) : client.job(*id);
+        const auto job = waits ? wait_until_free(client, *id) : client.job(*id);
         if (!job) {
             result = report(context, job.error());
         } else if (!arguments.has("quiet")) {
-            print(outcome_of(job->job));
+            print(outcome_of(job->job, verb));
         }
     }
     return result;
 }
 
 int pause_jobs(Context& context, const Arguments& arguments) {
-    return steer(context, arguments, "pause", true);
+    return steer(context, arguments, "pause", "grace");
 }
 int resume_jobs(Context& context, const Arguments& arguments) {
-    return steer(context, arguments, "resume", false);
+    return steer(context, arguments, "resume");
 }
 int cancel_jobs(Context& context, const Arguments& arguments) {
-    return steer(context, arguments, "cancel", true);
+    return steer(context, arguments, "cancel", "grace");
+}
+int keep_jobs(Context& context, const Arguments& arguments) {
+    return steer(context, arguments, "keep", "for");
 }
 
 }  // namespace
 
+extern const Verb keep_verb;
 extern const Verb pause_verb;
 extern const Verb resume_verb;
 extern const Verb cancel_verb;
+
+const Verb keep_verb{.intent = Intent::Manage,
+                     .name = "keep",
+                     .synopsis = "JOB... [--for TIME]",
+                     .summary = "keep a job for a while though its GPUs idle",
+                     .flags = kKeepFlags,
+                     .words_min = 1,
+                     .words_max = -1,
+                     .completes = Completes::Jobs,
+                     .run = keep_jobs};
 
 const Verb pause_verb{.intent = Intent::Manage,
                       .name = "pause",

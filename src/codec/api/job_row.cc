@@ -17,6 +17,14 @@ model::TimePoint since_of(const model::JobRecord& record) {
     return runs && record.last_start ? *record.last_start : record.waiting_since;
 }
 
+// Without the time, which would be another text each second.
+std::string what_follows(const model::IdleWarning& idle) {
+    const std::string text = "its GPUs do nothing";
+    if (!idle.acts_at) return text;
+    return text + "; it is " + (idle.act == model::IdleAct::Park ? "parked" : "ended") +
+           " soon unless they are used";
+}
+
 }  // namespace
 
 JobRow row_of(const model::JobRecord& record) {
@@ -29,7 +37,7 @@ JobRow row_of(const model::JobRecord& record) {
     row.held = record.held;
     row.parked = record.parked_since.has_value();
     row.since = since_of(record);
-    row.why = record.detail;
+    row.why = record.idle ? what_follows(*record.idle) : record.detail;
     for (const model::TaskPlacement& task : record.tasks) {
         row.gpus += task.gpus();
         const bool is_new = std::ranges::find(row.nodes, task.node) == row.nodes.end();

@@ -24,7 +24,7 @@ struct JobLine {
     bool held = false;    // until a user resumes it
     bool parked = false;  // it runs without a GPU, until it calls one
     model::TimePoint since;  // it is in this state, or waits
-    std::string why;  // why it waits, as a sentence, or how it ended; may be empty
+    std::string why;  // why it waits, as a sentence, what it is warned of, or how it ended
     std::vector<model::NodeId> nodes;  // at most kRowNodes of those it runs on
 };
 

@@ -227,7 +227,8 @@ TEST_CASE("the JSON of the API is the documented one") {
           R"("cpu_limit":null,"memory_limit":null,)"
           R"("weight":0.5,"priority":100,"kind":"guaranteed",)"
           R"("usage":0.125},"pools":{},"preemption_delay":null,"preempt_min_run":null,)"
-          R"("reclaim_min_run":null,"job_order":null,"job_tail":null,"strict_shares":false})");
+          R"("reclaim_min_run":null,"job_order":null,"job_tail":null,"idle_after":null,)"
+          R"("idle_act":null,"strict_shares":false})");
     const model::Event event{7, base::at_ms(1'700'000'000'250), "scheduler",
                              model::JobStarting{{3}, 1, {}, {{0, {4}, 6, {1000}, {8500}, {64}}}}};
     CHECK(codec::event_json(event, server_names()) ==

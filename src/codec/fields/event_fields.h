@@ -18,13 +18,40 @@ namespace berth::codec {
 
 // In the order of model::EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBody>> kEventTypes{
-    "levels_set",      "pool_set",     "node_set",     "project_set",         "job_submitted",
-    "job_starting",    "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
-    "job_paused",      "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
-    "job_finished",    "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
-    "node_moved",      "job_parked",   "job_woken",    "pool_removed",        "policy_set",
-    "project_removed", "log_begun",    "job_escaped",  "node_used_by_others", "job_size_set",
-    "job_request_set"};
+    "levels_set",
+    "pool_set",
+    "node_set",
+    "project_set",
+    "job_submitted",
+    "job_starting",
+    "job_running",
+    "job_reserved",
+    "reservation_dropped",
+    "pause_requested",
+    "job_paused",
+    "job_held",
+    "job_released",
+    "checkpoint_saved",
+    "cancel_requested",
+    "job_finished",
+    "attempt_lost",
+    "job_resized",
+    "job_measured",
+    "jobs_parted",
+    "node_moved",
+    "job_parked",
+    "job_woken",
+    "pool_removed",
+    "policy_set",
+    "project_removed",
+    "log_begun",
+    "job_escaped",
+    "node_used_by_others",
+    "job_size_set",
+    "job_request_set",
+    "job_idle",
+    "job_busy",
+    "job_kept"};
 
 template <>
 struct Fields<model::ProjectSet> {

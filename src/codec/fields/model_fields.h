@@ -93,6 +93,8 @@ struct Fields<model::JobRecord> {
         field("pause_way", &R::pause_way);
         field("is_parted", &R::is_parted);
         field("escaped", &R::escaped);
+        field("idle", &R::idle);
+        field("kept_until", &R::kept_until);
         field("ended_for", &R::ended_for);
         field("submitted_request", &R::submitted_request);
         field("next_request", &R::next_request);

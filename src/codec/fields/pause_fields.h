@@ -25,6 +25,7 @@ struct Fields<model::PauseWay> {
         field("rung", &model::PauseWay::rung);
         field("why_not", &model::PauseWay::why_not);
         field("why_not_parked", &model::PauseWay::why_not_parked);
+        field("may_park", &model::PauseWay::may_park);
     }
 };
 
@@ -108,6 +109,38 @@ struct Fields<model::PauseRequested> {
         field("tasks", &model::PauseRequested::tasks);
         field("is_wasteful", &model::PauseRequested::is_wasteful);
         field("sides", &model::PauseRequested::sides);
+    }
+};
+
+template <>
+struct Fields<model::IdleWarning> {
+    static void visit(auto&& field) {
+        using W = model::IdleWarning;
+        field("since", &W::since);
+        field("act", &W::act);
+        field("acts_at", &W::acts_at);
+        field("why_not", &W::why_not);
+    }
+};
+
+template <>
+struct Fields<model::JobIdle> {
+    static void visit(auto&& field) {
+        field("job", &model::JobIdle::job);
+        field("warning", &model::JobIdle::warning);
+    }
+};
+
+template <>
+struct Fields<model::JobBusy> {
+    static void visit(auto&& field) { field("job", &model::JobBusy::job); }
+};
+
+template <>
+struct Fields<model::JobKept> {
+    static void visit(auto&& field) {
+        field("job", &model::JobKept::job);
+        field("until", &model::JobKept::until);
     }
 };
 

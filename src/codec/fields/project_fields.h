@@ -37,6 +37,8 @@ struct Fields<model::Project> {
         field("reclaim_min_run", &model::Project::reclaim_min_run);
         field("job_order", &model::Project::job_order);
         field("job_tail", &model::Project::job_tail);
+        field("idle_after", &model::Project::idle_after);
+        field("idle_act", &model::Project::idle_act);
         field("strict_shares", &model::Project::strict_shares);
     }
 };

@@ -36,6 +36,14 @@ using model::TaskState;
 constexpr auto kNodesMax = static_cast<std::int64_t>(model::kNodesMax);
 constexpr std::string_view kWantedGpus = "a number of GPUs such as 4 or 0.5";
 
+void read_rules_of_jobs(FieldReader& fields, Project& project) {
+    project.job_order = fields.maybe_choice<model::JobOrder>("job_order");
+    project.job_tail = fields.maybe_whole("job_tail", {0, model::kOrderTailMax});
+    project.idle_after = fields.duration("idle_after");
+    project.idle_act = fields.maybe_choice<model::IdleAct>("idle_act");
+    project.strict_shares = fields.flag("strict_shares", false);
+}
+
 class StateReader {
   public:
     explicit StateReader(std::string_view file_name) : problems_(file_name) {}
@@ -334,9 +342,7 @@ void StateReader::read_project(const Value& value, const std::string& path) {
     project.preemption_delay = fields.duration("preemption_delay");
     project.preempt_min_run = fields.duration("preempt_min_run");
     project.reclaim_min_run = fields.duration("reclaim_min_run");
-    project.job_order = fields.maybe_choice<model::JobOrder>("job_order");
-    project.job_tail = fields.maybe_whole("job_tail", {0, model::kOrderTailMax});
-    project.strict_shares = fields.flag("strict_shares", false);
+    read_rules_of_jobs(fields, project);
     project.order = static_cast<std::int64_t>(state_.projects.size());
     if (const Value* created = fields.find("created")) {
         if (const auto count = whole_from(created->text)) {

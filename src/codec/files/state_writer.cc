@@ -105,6 +105,15 @@ void write_groups(JsonWriter& json, const model::TopologyRequest& topology) {
     json.end_array();
 }
 
+void say_exchange(JsonWriter& json, const model::Pool& pool) {
+    if (pool.exchange.empty()) return;
+    json.key("exchange").begin_object();
+    for (const auto& [model, weight] : pool.exchange) {
+        json.text_key(model).raw(base::format_thousandths(weight));
+    }
+    json.end_object();
+}
+
 class StateWriter {
   public:
     explicit StateWriter(std::string& out) : json_(out) {}
@@ -127,12 +136,7 @@ class StateWriter {
             labels("labels", pool.labels);
             text("spares", pool.spares);
             if (pool.strict_shares) json_.key("strict_shares").raw("true");
-            if (pool.exchange.empty()) return;
-            json_.key("exchange").begin_object();
-            for (const auto& [model, weight] : pool.exchange) {
-                json_.text_key(model).raw(base::format_thousandths(weight));
-            }
-            json_.end_object();
+            say_exchange(json_, pool);
         });
         list("nodes", state.nodes, [&](const model::Node& node) { write(node); });
         list("places", state.places, [&](const model::NodePlace& place) {
@@ -259,6 +263,8 @@ class StateWriter {
         duration("reclaim_min_run", project.reclaim_min_run);
         if (project.job_order) json_.key("job_order").string(word(*project.job_order));
         if (project.job_tail) number("job_tail", *project.job_tail);
+        duration("idle_after", project.idle_after);
+        if (project.idle_act) json_.key("idle_act").string(word(*project.idle_act));
         if (project.strict_shares) json_.key("strict_shares").raw("true");
         write(project.rights, {});
         if (project.pools.empty()) return;

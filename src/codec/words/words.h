@@ -51,6 +51,8 @@ template <>
 inline constexpr std::array<Word, 5> kWords<model::TaskState>{"pending", "running", "releasing",
                                                               "promised", "frozen"};
 template <>
+inline constexpr std::array<Word, 3> kWords<model::IdleAct>{"warn", "park", "end"};
+template <>
 inline constexpr std::array<Word, 3> kWords<model::JobOrder>{"learned", "levels", "age"};
 template <>
 inline constexpr std::array<Word, 3> kWords<model::Turn>{"not due", "due", "granted"};

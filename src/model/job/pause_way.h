@@ -17,6 +17,8 @@ struct PauseWay {
     std::string why_not;  // a checkpoint; empty with one
     std::string why_not_parked = {};  // though it asked for that; empty = it is parked
 
+    bool may_park = false;  // its calls to GPUs are watched, so that the next one brings it back
+
     bool operator==(const PauseWay&) const = default;
 };
 

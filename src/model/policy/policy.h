@@ -22,9 +22,16 @@ enum class Escaped {
     End,  // ... and the job is ended
 };
 
+// What becomes of a job that runs and whose GPUs do nothing, after it was warned.
+enum class IdleAct {
+    Warn,  // nothing more
+    Park,  // off its GPUs with its processes alive, where that can be; its next call brings it back
+    End,  // it is ended
+};
+
 enum class Spreading {
     BinPack,  // fullest node that still fits: keeps whole nodes free
-    Spread,   // emptiest node: keeps neighbours apart
+    Spread,  // emptiest node: keeps neighbours apart
 };
 
 // Who goes first of the jobs of one project and priority, and is a running one paused for it?
@@ -86,6 +93,11 @@ struct Policy {
     // Without a call to its GPUs for this time a build job of one task is parked that does not say
     // when itself; none = never.
     std::optional<Duration> park_after;
+    // A job that runs is warned when its GPUs have done nothing for this time; none = never.
+    std::optional<Duration> idle_after;
+    // ... and this long after the warning, while they still do nothing:
+    Duration idle_warning{10 * 60 * 1000};
+    IdleAct idle_act = IdleAct::Warn;
     // Room is made by all moves, then all reclaims, then all preemptions, each through the whole
     // queue; else each job is helped by what helps it when its turn comes.
     bool actions_apart = false;

@@ -79,19 +79,20 @@ constexpr SettingType stale_grace() {
             }};
 }
 
-constexpr SettingType park_after() {
+template <std::optional<Duration> Policy::* Member>
+constexpr SettingType time_or_never() {
     return {"time|never",
             [](Policy& policy, std::string_view text) -> Status {
                 if (text == kNever) {
-                    policy.park_after.reset();
+                    (policy.*Member).reset();
                     return Status{};
                 }
                 BERTH_TRY(read, read_time(text, Duration{1}, kTimeMax));
-                policy.park_after = read;
+                policy.*Member = read;
                 return {};
             },
             [](const Policy& policy) {
-                return policy.park_after ? written(*policy.park_after) : std::string(kNever);
+                return policy.*Member ? written(*(policy.*Member)) : std::string(kNever);
             }};
 }
 
@@ -196,6 +197,7 @@ constexpr SettingType waste_budget() {
 constexpr std::array<std::string_view, 2> kNoYes{"no", "yes"};
 constexpr std::array<std::string_view, 2> kSpreading{"binpack", "spread"};  // by the enumerator
 constexpr std::array<std::string_view, 2> kEscaped{"warn", "end"};  // likewise
+constexpr std::array<std::string_view, 3> kIdleActs{"warn", "park", "end"};  // likewise
 constexpr std::array<std::string_view, 3> kOrders{"learned", "levels", "age"};  // likewise
 
 // Any of them, such as "yes or no".
@@ -264,7 +266,12 @@ constexpr PolicySetting kSettings[] = {
     setting("cheapest_victims", yes_no<&P::cheapest_victims>(),
             "preempt the jobs that lose least work"),
     setting("waste_budget", waste_budget(), "unsaved GPU time that may be lost a day"),
-    setting("park_after", park_after(), "park a new session idle for this time"),
+    setting("park_after", time_or_never<&P::park_after>(), "park a new session idle for this time"),
+    setting("idle_after", time_or_never<&P::idle_after>(),
+            "warn a job whose GPUs idle for this time"),
+    setting("idle_warning", time<&P::idle_warning>(), "time from that warning to idle_act"),
+    setting("idle_act", word<&P::idle_act, kIdleActs>("warn|park|end"),
+            "for a job that idles on after its warning"),
     setting("stale_grace", stale_grace(), "time a gang may run below its minimum"),
     setting("scale_overcommitted", yes_no<&P::scale_overcommitted>(),
             "scale quotas down to the GPUs there are"),

@@ -51,7 +51,7 @@ export class JobLive {
     if (!answer.ok) return;
     const job = answer.value;
     this.job = { ...job, foresight: this.job?.foresight ?? null };
-    const is = `${job.state} ${job.held} ${job.attempts} ${job.tasks.length} ${job.parked_since}`;
+    const is = `${job.state} ${job.held} ${job.attempts} ${job.tasks.length} ${job.parked_since} ${job.idle?.acts_at}`;
     const isOld = Date.now() - this.#foreseenAt >= kForeseeEveryMs;
     if (is === this.#foreseenOf && (!isOld || job.finished !== null)) return;
     this.#foreseenAt = Date.now();

@@ -65,6 +65,14 @@ export interface Foreseen {
   items: { id: number; foresight?: { start_estimate: StartEstimate | null } }[];
 }
 
+// Its GPUs do nothing; `acts_at`: unless they are used before, null = nothing follows.
+export interface IdleWarning {
+  since: string;
+  act: 'warn' | 'park' | 'end';
+  acts_at: string | null;
+  why_not: string; // it is not parked, though the rule says so
+}
+
 // One job, as it is asked for by its number.
 export interface WholeJob {
   id: number;
@@ -83,6 +91,7 @@ export interface WholeJob {
   finished: string | null;
   tasks: { node: string; gpus: number[]; share: number }[];
   parked_since: string | null;
+  idle: IdleWarning | null;
   detail: string;
   verdict: Verdict | null;
   why: string;
@@ -185,7 +194,7 @@ export interface EventList {
 }
 
 export type Right = 'see' | 'read' | 'submit' | 'steer' | 'cluster' | 'server';
-export type Verb = 'pause' | 'resume' | 'cancel';
+export type Verb = 'pause' | 'resume' | 'keep' | 'cancel';
 
 // GPUs in all pools together.
 export interface ProjectUse {

@@ -18,6 +18,7 @@ export function acts(job: WholeJob, rights: readonly Right[], now: number): Act[
   const found: Act[] = [];
   if (job.held || job.parked_since !== null) found.push(resume(job));
   else if (job.state !== 'pausing') found.push(pause(job, now));
+  if (job.idle !== null) found.push(keep);
   return [...found, cancel(job, now)];
 }
 
@@ -45,6 +46,11 @@ function resume(job: WholeJob): Act {
     : 'Once it has left its GPUs it waits for GPUs again.';
   return { verb: 'resume', title: 'Resume', isFinal: false, effect };
 }
+
+const keep: Act = {
+  verb: 'keep', title: 'Keep 2 h', isFinal: false,
+  effect: 'It may leave its GPUs idle for 2 hours. Then it is warned again.',
+};
 
 function cancel(job: WholeJob, now: number): Act {
   const has = job.tasks.length > 0;

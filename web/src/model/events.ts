@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What happened to a job, in words, as berth events says it?
-import type { JobEvent } from '../api/types';
+import type { IdleWarning, JobEvent } from '../api/types';
 import { gpuTime } from './job';
 
 type NameOf = (job: number) => string;
@@ -29,6 +29,9 @@ const kPhrases: Record<string, (event: JobEvent, nameOf: NameOf) => string> = {
   checkpoint_saved: () => 'saved a checkpoint',
   job_measured: () => 'was measured: what it takes of a GPU is known',
   jobs_parted: () => 'is no longer packed with another job',
+  job_idle: (event) => idleWords(event.warning as IdleWarning),
+  job_busy: () => 'uses its GPUs again',
+  job_kept: () => 'is kept for a while, also while its GPUs idle',
   job_escaped: (event) => `uses GPUs outside its share: ${event.detail}`,
   cancel_requested: (event) => (event.reason ? `is asked to stop: ${event.reason}` : 'is asked to stop'),
   job_finished: (event) => `${event.state}, exit ${event.exit_code}${event.detail ? `: ${event.detail}` : ''}`,
@@ -44,6 +47,11 @@ export function eventWords(event: JobEvent, nameOf: NameOf): string {
 export function eventNote(event: JobEvent): string {
   const cost = event.cost as { unsaved_gpu_ms: number } | undefined;
   return cost && cost.unsaved_gpu_ms > 0 ? `${gpuTime(cost.unsaved_gpu_ms)} of work not saved` : '';
+}
+
+function idleWords({ act, acts_at, why_not }: IdleWarning): string {
+  if (acts_at === null) return `its GPUs do nothing${why_not ? `; it is not parked: ${why_not}` : ''}`;
+  return `its GPUs do nothing; it is ${act === 'park' ? 'parked' : 'ended'} soon unless they are used`;
 }
 
 function where(event: JobEvent): string {

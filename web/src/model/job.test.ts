@@ -15,7 +15,7 @@ function job(more: Partial<WholeJob> = {}): WholeJob {
   return {
     id: 7, spec: { name: 'ft', project: 'nlp', tasks_max: 1, request: { gpus: 8, share: 1 } }, user: 'maria',
     state: 'running', held: false, created: ago(90), waiting_since: ago(90), last_start: ago(60), finished: null,
-    tasks: [{ node: 'n09', gpus: [0, 1, 2, 3, 4, 5, 6, 7], share: 1 }], parked_since: null, detail: '',
+    tasks: [{ node: 'n09', gpus: [0, 1, 2, 3, 4, 5, 6, 7], share: 1 }], parked_since: null, idle: null, detail: '',
     verdict: null, why: '', foresight: null, command: 'python train.py', last_checkpoint: null, attempts: 1,
     pauses: 0, attained_gpu_ms: 0, settled: ago(60), lost_gpu_ms: 0, exit_code: 0,
     pause_way: { rung: 'signal', why_not: '' }, saves_when_asked: false, ...more,
@@ -100,6 +100,11 @@ test('what can be done says its effect', () => {
   expect(pause?.effect).toMatch(/^It leaves 8 GPUs and does not start again until a user resumes it\. .*8 GPU-h/);
   expect(cancel).toMatchObject({ verb: 'cancel', isFinal: true });
   expect(cancel?.effect).toMatch(/ends for good\. It has used 8 GPU-h/);
+});
+
+test('a job that was warned of its idle GPUs can be kept', () => {
+  const idle = { since: ago(40), act: 'end' as const, acts_at: ago(-10), why_not: '' };
+  expect(acts(job({ idle }), kAll, kNow).map((act) => act.verb)).toEqual(['pause', 'keep', 'cancel']);
 });
 
 test('a job that waits is held, one on hold or parked is resumed', () => {

@@ -36,7 +36,7 @@ std::string why_not(const ports::LaunchOrder& order, const NodeAbility& node) {
 }  // namespace
 
 model::PauseWay pause_way(const ports::LaunchOrder& order, const NodeAbility& node) {
-    model::PauseWay way{model::PauseRung::Checkpoint, why_not(order, node), {}};
+    model::PauseWay way{model::PauseRung::Checkpoint, why_not(order, node)};
     if (!way.why_not.empty()) {
         const bool kills = order.spec.pause.signal == "none";
         way.rung = kills ? model::PauseRung::Kill : model::PauseRung::Signal;
@@ -44,6 +44,7 @@ model::PauseWay pause_way(const ports::LaunchOrder& order, const NodeAbility& no
     }
     if (!order.park_after) return way;
     way.why_not_parked = way.why_not.empty() ? node.parks_why_not : "no checkpoint: " + way.why_not;
+    way.may_park = way.why_not_parked.empty();
     return way;
 }
 

@@ -75,7 +75,7 @@ TEST_CASE("a job that asked to be parked and never is gets the reason, others ge
     auto order = order_of({task(0, "n0", {0})});
     CHECK(pause_way(order, kAble).why_not_parked.empty());
     order.park_after = base::Duration{1000};
-    CHECK(pause_way(order, kAble) == model::PauseWay{model::PauseRung::Checkpoint, "", ""});
+    CHECK(pause_way(order, kAble) == model::PauseWay{model::PauseRung::Checkpoint, "", "", true});
     CHECK(pause_way(order, {"", "", "its calls are not seen", true, 8}) ==
           model::PauseWay{model::PauseRung::Checkpoint, "", "its calls are not seen"});
     order.spec.pause.signal = "USR1";

@@ -97,6 +97,9 @@ base::Result<model::Project> changed(model::Project project, const std::string& 
     if (order || is_null(tree, "job_order")) project.job_order = order;
     const auto tail = fields.maybe_whole("job_tail", {0, model::kOrderTailMax});
     if (tail || is_null(tree, "job_tail")) project.job_tail = tail;
+    change_time("idle_after", project.idle_after);
+    const auto act = fields.maybe_choice<model::IdleAct>("idle_act");
+    if (act || is_null(tree, "idle_act")) project.idle_act = act;
     project.strict_shares = fields.flag("strict_shares", project.strict_shares);
     fields.finish();
     if (problems.any()) return problems.first();
@@ -182,11 +185,12 @@ void delete_project(Site& site, Call call) {
         return call.respond(
             problem(409, "project \"" + name + "\" takes the jobs that name none and stays"));
     }
-    site.controller.remove_project(
-        name, call.request.user, [name, respond = call.respond](const base::Status& status) {
-            if (!status) return respond(refused(status.error(), "berth ls -p " + name));
-            respond(json_response("{}"));
-        });
+    site.controller.record(model::ProjectRemoved{name}, call.request.user,
+                           [name, respond = call.respond](const base::Status& status) {
+                               if (!status)
+                                   return respond(refused(status.error(), "berth ls -p " + name));
+                               respond(json_response("{}"));
+                           });
 }
 
 }  // namespace berth::api

@@ -89,7 +89,8 @@ bool Nodes::tell(control::Controller& controller) {
         model::Node before = reported != reported_.end() ? reported->second : model::Node{};
         before.others = now.others;
         if (before == now) {
-            controller.set_others(name, now.others, std::string(control::kMachine), take_answer);
+            controller.record(model::NodeUsedByOthers{name, now.others},
+                              std::string(control::kMachine), take_answer);
         } else {
             controller.set_node(now, std::string(control::kMachine), take_answer);
         }

@@ -91,7 +91,7 @@ void Rights::tell(control::Controller& controller) {
         const bool is_declared =
             std::ranges::find(pools_, pool.name, &model::Pool::name) != pools_.end();
         if (!is_declared && !pool.name.empty() && pool.name != model::kDefaultPool)
-            controller.remove_pool(pool.name, kMachine, answer("pool " + pool.name));
+            controller.record(model::PoolRemoved{pool.name}, kMachine, answer("pool " + pool.name));
     }
     model::PolicyChanges changes = settings_of(declarations_.policy());
     for (const auto& [setting, text] : controller.state().policy) {
@@ -122,7 +122,9 @@ void Rights::tell_projects(control::Controller& controller) {
         if (project.name.empty()) continue;
         const auto declared = projects_.find(project.name);
         const bool stays = declared != projects_.end() && declared->second.parent == project.parent;
-        if (!stays) controller.remove_project(project.name, kMachine, answer_to(project.name));
+        if (!stays)
+            controller.record(model::ProjectRemoved{project.name}, kMachine,
+                              answer_to(project.name));
     }
     for (const model::Project& project : order_)
         controller.set_project(project, kMachine, answer_to(project.name));

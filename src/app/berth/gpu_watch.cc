@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/berth/gpu_watch.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "lifecycle/idle/idle_rule.h"
+
+namespace berth {
+namespace {
+
+// Often enough for the shortest rule; what a GPU did is measured over about a second.
+constexpr base::Duration kLookEvery{5'000};
+constexpr base::Duration kLookAtMostEvery{50};
+constexpr int kLooksPerRule = 5;
+
+}  // namespace
+
+GpuWatch::GpuWatch(boost::asio::io_context& loop, Parts parts)
+    : parts_(std::move(parts)), timer_(loop) {
+    wait();
+}
+
+void GpuWatch::wait() {
+    const control::Controller& controller = parts_.controller;
+    const auto rule =
+        lifecycle::shortest_idle_time(controller.state().cluster, controller.policy());
+    const base::Duration pause = rule.value_or(kLookEvery) / kLooksPerRule;
+    timer_.expires_after(std::clamp(pause, kLookAtMostEvery, kLookEvery));
+    timer_.async_wait([this, has_rule = rule.has_value()](const boost::system::error_code& error) {
+        if (error) return;
+        if (has_rule) look();
+        wait();
+    });
+}
+
+// Readings are of the moment in which they were asked for, so that a job that began since has none.
+void GpuWatch::look() {
+    auto readings = std::make_shared<std::vector<ports::GpuReading>>();
+    parts_.in_background(
+        [&inventory = parts_.inventory, readings] {
+            if (auto read = inventory.read()) *readings = std::move(*read);
+        },
+        [this, readings] {
+            const auto heard = idle_.hear(*readings, parts_.share_uses(), parts_.controller.state(),
+                                          parts_.clock.now());
+            for (const auto& [attempt, idle] : heard) parts_.controller.on_gpus_idle(attempt, idle);
+        });
+}
+
+}  // namespace berth

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs that have GPUs and do not use them: warned, then parked or ended, or kept.
+#include <doctest/doctest.h>
+
+#include "control/world.h"
+
+using berth::base::Duration;
+using berth::model::IdleAct;
+using berth::model::JobId;
+using berth::model::JobState;
+using berth::ports::StopReason;
+using berth::tests::World;
+namespace model = berth::model;
+
+namespace {
+
+constexpr Duration kMinute{60'000};
+
+struct Idling : World {
+    Idling(const std::string& act, bool can_park = true) {
+        launcher->way = {model::PauseRung::Checkpoint, "", "", can_park};
+        REQUIRE(set_policy({{"idle_after", "30m"}, {"idle_warning", "10m"}, {"idle_act", act}}));
+        job = run("a", 1);
+    }
+    // Time passes, in which its GPUs did nothing for `idle`.
+    void idles(Duration idle, Duration passed = {}) {
+        clock.advance(passed);
+        controller->on_gpus_idle(attempt(job), idle);
+        step();
+    }
+    const std::string& said() const { return launcher->notes.back().second; }
+
+    JobId job;
+};
+
+}  // namespace
+
+TEST_CASE("it is warned once, in its log and in the event log, and ended after the time said") {
+    Idling world("end");
+    world.idles(29 * kMinute);
+    CHECK(world.launcher->notes.empty());
+    world.idles(30 * kMinute, kMinute);
+    world.idles(31 * kMinute, kMinute);
+    CHECK(world.count("job_idle") == 1);
+    REQUIRE(world.launcher->notes.size() == 1);
+    CHECK(
+        world.said() ==
+        "its GPUs have done nothing for 30m; unless they are used it is ended in 10m; berth keep 1 "
+        "keeps it");
+    world.idles(40 * kMinute, 9 * kMinute);
+    CHECK(world.state(world.job) == JobState::Cancelling);
+    REQUIRE(world.launcher->stops.size() == 1);
+    CHECK(world.launcher->stops[0].reason == StopReason::Cancel);
+    world.exits(world.job, {.exit_code = 143, .signal = 15, .stop_asked = true, .detail = ""});
+    CHECK(world.state(world.job) == JobState::Failed);
+}
+
+TEST_CASE("work that begins again takes the warning back") {
+    Idling world("end");
+    world.idles(30 * kMinute);
+    world.idles({}, kMinute);
+    CHECK(world.count("job_busy") == 1);
+    CHECK_FALSE(world.World::job(world.job).idle);
+    world.idles(9 * kMinute, 9 * kMinute);
+    CHECK(world.state(world.job) == JobState::Running);
+}
+
+TEST_CASE("it is parked, and the order is repeated later where that failed") {
+    Idling world("park");
+    world.idles(30 * kMinute);
+    world.idles(40 * kMinute, 10 * kMinute);
+    REQUIRE(world.launcher->parks.size() == 1);
+    world.idles(41 * kMinute, kMinute);
+    CHECK(world.launcher->parks.size() == 1);
+    world.idles(50 * kMinute, 9 * kMinute);
+    CHECK(world.launcher->parks.size() == 2);
+    world.frozen(world.job, {});
+    CHECK(world.state(world.job) == JobState::Paused);
+    CHECK(world.World::job(world.job).parked_since.has_value());
+    CHECK_FALSE(world.World::job(world.job).idle);
+}
+
+TEST_CASE("a rule to park has calls to GPUs watched from the start, or says why it does not park") {
+    Idling parks("park");
+    REQUIRE(parks.launcher->starts.size() == 1);
+    CHECK(parks.launcher->starts[0].park_after == 30 * kMinute);
+    Idling warns("warn");
+    CHECK_FALSE(warns.launcher->starts[0].park_after);
+    Idling cannot("park", false);
+    cannot.idles(30 * kMinute);
+    CHECK(cannot.said() ==
+          "its GPUs have done nothing for 30m; it is not parked: its calls to GPUs were "
+          "not watched when it was started");
+    cannot.idles(60 * kMinute, 30 * kMinute);
+    CHECK(cannot.launcher->parks.empty());
+}
+
+TEST_CASE("who is kept is left alone until then, also by the next server") {
+    Idling world("end");
+    world.idles(30 * kMinute);
+    const model::JobKept kept{world.job, world.clock.now() + 60 * kMinute};
+    world.controller->record(kept, "susan", [](const auto& status) { CHECK(status); });
+    world.step();
+    CHECK_FALSE(world.World::job(world.job).idle);
+    for (const bool has_snapshot : {false, true}) {
+        if (has_snapshot) REQUIRE(world.controller->write_snapshot());
+        world.restart();
+        world.idles(50 * kMinute, 20 * kMinute);
+        CHECK(world.state(world.job) == JobState::Running);
+        CHECK_FALSE(world.World::job(world.job).idle);
+    }
+    world.idles(90 * kMinute, 30 * kMinute);
+    CHECK(world.World::job(world.job).idle->acts_at == world.clock.now() + 10 * kMinute);
+}
+
+TEST_CASE("a server that begins does not end who it has not seen idle for long") {
+    Idling world("end");
+    world.idles(30 * kMinute);
+    world.restart();
+    world.idles(kMinute, 60 * kMinute);
+    CHECK(world.state(world.job) == JobState::Running);
+    CHECK(world.World::job(world.job).idle->acts_at == world.clock.now() + 10 * kMinute);
+    world.idles(11 * kMinute, 10 * kMinute);
+    CHECK(world.state(world.job) == JobState::Cancelling);
+}
