@@ -15,6 +15,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
+import hook_table  # noqa: E402
 import vendor_files  # noqa: E402
 
 ABI = ROOT / "src/vgpu/abi"
@@ -119,15 +120,14 @@ class Abi(unittest.TestCase):
             self.skipTest("no cudaTypedefs.h is here; tools/fetch-vendor-files fetches some")
         declared = {name for folder in folders for header in folder.glob("cuda*Typedefs.h")
                     for name in re.findall(r"\*PFN_(\w+)\)", header.read_text())}
-        table = (ROOT / "src/vgpu/interposer/hooks/lookup.cc").read_text()
-        hooks = re.findall(r"BERTH_HOOK\((\w+),\s*(\w+),\s*(\d+),\s*(\w+)\)", table)
+        hooks = hook_table.hooks()
         self.assertGreater(len(hooks), 80)
         stream = re.compile(r"_pt[ds][sz]$")
         said = {f"{asked}_v{since}{''.join(stream.findall(exported))}"
                 for exported, asked, since, _ in hooks}
         self.assertEqual(said - declared, set())
-        for exported, _, _, per_thread in hooks:
-            self.assertEqual(per_thread == "true", bool(stream.search(exported)), exported)
+        for exported, _, _, is_twin in hooks:
+            self.assertEqual(is_twin, bool(stream.search(exported)), exported)
         newest = max(int(version) for folder in folders for version in re.findall(
             r"define CUDA_VERSION (\d+)", (folder / "cuda.h").read_text()))
         known = (ROOT / "src/vgpu/interposer/hooks/lookup.h").read_text()

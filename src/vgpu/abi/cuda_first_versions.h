@@ -28,13 +28,13 @@ struct CUDA_ARRAY3D_DESCRIPTOR_v1 {
 extern "C" {
 CUresult cuDeviceTotalMem(unsigned int* bytes, CUdevice device);
 CUresult cuMemGetInfo(unsigned int* free, unsigned int* total);
-CUresult cuMemAlloc(CUdeviceptr_v1* to, unsigned int bytes);
-CUresult cuMemAllocPitch(CUdeviceptr_v1* to, unsigned int* pitch, unsigned int width,
+CUresult cuMemAlloc(CUdeviceptr_v1* pointer, unsigned int bytes);
+CUresult cuMemAllocPitch(CUdeviceptr_v1* pointer, unsigned int* pitch, unsigned int width,
                          unsigned int height, unsigned int element_bytes);
 CUresult cuMemFree(CUdeviceptr_v1 pointer);
-CUresult cuArrayCreate(CUarray* to, const CUDA_ARRAY_DESCRIPTOR_v1* descriptor);
-CUresult cuArray3DCreate(CUarray* to, const CUDA_ARRAY3D_DESCRIPTOR_v1* descriptor);
-CUresult cuCtxCreate(CUcontext* to, unsigned int flags, CUdevice device);
+CUresult cuArrayCreate(CUarray* array, const CUDA_ARRAY_DESCRIPTOR_v1* descriptor);
+CUresult cuArray3DCreate(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR_v1* descriptor);
+CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device);
 CUresult cuCtxDestroy(CUcontext context);
 }
 #pragma GCC visibility pop

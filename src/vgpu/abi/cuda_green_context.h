@@ -33,9 +33,9 @@ extern "C" {
 CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource* resource, CUdevResourceType type);
 CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* to, CUdevResource* resources,
                                    unsigned int count);
-CUresult cuGreenCtxCreate(CUgreenCtx* to, CUdevResourceDesc desc, CUdevice device,
+CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc desc, CUdevice device,
                           unsigned int flags);
-CUresult cuGreenCtxDestroy(CUgreenCtx context);
+CUresult cuGreenCtxDestroy(CUgreenCtx green);
 CUresult cuCtxFromGreenCtx(CUcontext* to, CUgreenCtx context);
 }
 #pragma GCC visibility pop

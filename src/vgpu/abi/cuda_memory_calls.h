@@ -59,15 +59,6 @@ CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHan
                                       CUmemAllocationHandleType type, unsigned long long flags);
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shareable,
                                         CUmemAllocationHandleType type);
-CUresult cuMulticastCreate(CUmemGenericAllocationHandle* handle, const CUmulticastObjectProp* prop);
-CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice device);
-CUresult cuMulticastBindMem(CUmemGenericAllocationHandle multicast, std::size_t multicast_offset,
-                            CUmemGenericAllocationHandle memory, std::size_t memory_offset,
-                            std::size_t bytes, unsigned long long flags);
-CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle multicast, std::size_t multicast_offset,
-                             CUdeviceptr pointer, std::size_t bytes, unsigned long long flags);
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle multicast, CUdevice device,
-                           std::size_t offset, std::size_t bytes);
 
 CUresult cuMemAllocAsync(CUdeviceptr* pointer, std::size_t bytes, CUstream stream);
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool,

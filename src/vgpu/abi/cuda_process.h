@@ -84,7 +84,9 @@ CUresult cuDeviceGetPCIBusId(char* bus_id, int length, CUdevice device);
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer);
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
+CUresult cuDevicePrimaryCtxRelease(CUdevice device);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
+CUresult cuDevicePrimaryCtxReset(CUdevice device);
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device);
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags);
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* active);
@@ -111,10 +113,6 @@ CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit);
 CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest);
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags);
 CUresult cuCtxDisablePeerAccess(CUcontext peer);
-
-CUresult cuGreenCtxCreate(CUgreenCtx* context, CUdevResourceDesc resources, CUdevice device,
-                          unsigned int flags);
-CUresult cuGreenCtxDestroy(CUgreenCtx context);
 
 CUresult cuCheckpointProcessGetState(int pid, CUprocessState* state);
 CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int* tid);

@@ -2,21 +2,37 @@
 #
 # How does a module become a library that stands before another? berth_preload_library(MODULE OUT
 # SONAME WORD NAMES): once it is preloaded, the loader finds lib/libOUT.so under SONAME. It exports
-# every one of NAMES as a jump to the library behind it; MODULE's own functions replace those of the
-# same name. It needs nothing but an old C library (cmake/old_c_library.cmake).
+# every one of NAMES as a jump to the library behind it; the hooks that generate_hooks makes of
+# MODULE's WORD_functions.txt replace those of the same name. It needs nothing but an old C library
+# (cmake/old_c_library.cmake).
 
 function(berth_preload_library module out soname word names)
+    set(scripts "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
+    berth_target_of(${module} target)
+
+    set(table "${CMAKE_CURRENT_SOURCE_DIR}/${word}_functions.txt")
+    set(generated "${CMAKE_BINARY_DIR}/generated/${module}/generated")
+    file(GLOB headers CONFIGURE_DEPENDS "${berth_source_root}/vgpu/abi/*.h")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
+    file(STRINGS "${table}" hooks REGEX "^\\[[a-z_]+\\] ")
+    list(TRANSFORM hooks REPLACE "^\\[([a-z_]+)\\].*" "${generated}/\\1_hooks.inc")
+    add_custom_command(
+        OUTPUT "${generated}/${word}_functions.h" ${hooks}
+        COMMAND "${scripts}/generate_hooks" ${word} "${names}" "${table}" "${generated}" ${headers}
+        DEPENDS "${scripts}/generate_hooks" "${names}" "${table}" ${headers}
+        VERBATIM)
+    target_sources(${target} PRIVATE "${generated}/${word}_functions.h" ${hooks})
+    target_include_directories(${target} PUBLIC "${CMAKE_BINARY_DIR}/generated")
+
     if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$")
         message(STATUS "skipped: ${out}, whose trampolines are for x86_64 and aarch64")
         return()
     endif()
-    set(generate "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/generate_trampolines")
-    berth_target_of(${module} target)
     set(trampolines "${CMAKE_CURRENT_BINARY_DIR}/${word}_trampolines.cc")
     add_custom_command(
         OUTPUT "${trampolines}"
-        COMMAND "${generate}" ${word} "${names}" "${trampolines}"
-        DEPENDS "${generate}" "${names}"
+        COMMAND "${scripts}/generate_trampolines" ${word} "${names}" "${trampolines}"
+        DEPENDS "${scripts}/generate_trampolines" "${names}"
         VERBATIM)
     # A hook takes the place of a trampoline that another unit has.
     set_source_files_properties("${trampolines}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

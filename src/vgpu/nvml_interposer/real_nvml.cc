@@ -17,31 +17,37 @@ __attribute__((visibility("hidden"))) void* berth_nvml_resolve(unsigned index);
 namespace berth::vgpu::nvml_interposer {
 namespace {
 
-void* library = nullptr;
+RealNvml nvml;
 pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void load() {
     const behind::Opened opened = behind::open_behind({"libnvidia-ml.so.1", "BERTH_VGPU_NVML"});
-    library = opened.library;
-    if (library == nullptr && opened.reason[0] != 0)
-        ::dprintf(STDERR_FILENO, "berth: %s\n", opened.reason);
+    nvml.library = opened.library;
+    if (nvml.library == nullptr) {
+        if (opened.reason[0] != 0) ::dprintf(STDERR_FILENO, "berth: %s\n", opened.reason);
+        return;
+    }
+#define BERTH_LOAD(name) \
+    nvml.name = reinterpret_cast<decltype(nvml.name)>(::dlsym(nvml.library, #name));
+    BERTH_NVML_FUNCTIONS(BERTH_LOAD)
+#undef BERTH_LOAD
 }
 
-nvmlReturn_t missing() { return NVML_ERROR_FUNCTION_NOT_FOUND; }
 nvmlReturn_t no_driver() { return NVML_ERROR_DRIVER_NOT_LOADED; }
 
 }  // namespace
 
-void* real_function(const char* name) {
+const RealNvml& load_real_nvml() {
     ::pthread_once(&once, load);
-    return library == nullptr ? nullptr : ::dlsym(library, name);
+    return nvml;
 }
 
 }  // namespace berth::vgpu::nvml_interposer
 
 void* berth_nvml_resolve(unsigned index) {
     using namespace berth::vgpu::nvml_interposer;
-    void* target = real_function(berth_nvml_names[index]);
+    void* const library = load_real_nvml().library;
+    void* target = library == nullptr ? nullptr : ::dlsym(library, berth_nvml_names[index]);
     if (target == nullptr)
         target = reinterpret_cast<void*>(library == nullptr ? no_driver : missing);
     __atomic_store_n(&berth_nvml_targets[index], target, __ATOMIC_RELEASE);

@@ -5,15 +5,22 @@
 #pragma once
 
 #include "vgpu/abi/nvml.h"
+#include "vgpu/nvml_interposer/generated/nvml_functions.h"
 
 namespace berth::vgpu::nvml_interposer {
 
-// A function by its exported name; null when there is none.
-void* real_function(const char* name);
+// A function that the library lacks is null.
+struct RealNvml {
+#define BERTH_REAL_MEMBER(name) decltype(&::name) name = nullptr;
+    BERTH_NVML_FUNCTIONS(BERTH_REAL_MEMBER)
+#undef BERTH_REAL_MEMBER
+    void* library = nullptr;  // null when there is none: the message is on stderr then
+};
 
-template <class Function>
-Function* real(const char* name) {
-    return reinterpret_cast<Function*>(real_function(name));
-}
+// Loads it on the first call; safe from several threads.
+const RealNvml& load_real_nvml();
+
+// What a hook answers where the library lacks its function.
+inline nvmlReturn_t missing() { return NVML_ERROR_FUNCTION_NOT_FOUND; }
 
 }  // namespace berth::vgpu::nvml_interposer

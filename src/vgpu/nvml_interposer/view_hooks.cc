@@ -12,14 +12,6 @@
 
 using namespace berth::vgpu::nvml_interposer;
 
-extern "C" {
-#pragma GCC visibility push(default)
-nvmlReturn_t nvmlInit();
-decltype(nvmlDeviceGetComputeRunningProcesses) nvmlDeviceGetMPSComputeRunningProcesses;
-decltype(nvmlDeviceGetComputeRunningProcesses_v2) nvmlDeviceGetMPSComputeRunningProcesses_v2;
-#pragma GCC visibility pop
-}
-
 namespace {
 
 struct Uuid {
@@ -27,7 +19,7 @@ struct Uuid {
 };
 
 bool read_uuid(nvmlDevice_t device, Uuid& uuid) {
-    const auto ask = real<decltype(nvmlDeviceGetUUID)>("nvmlDeviceGetUUID");
+    const auto ask = load_real_nvml().nvmlDeviceGetUUID;
     return ask != nullptr && ask(device, uuid.text, sizeof uuid.text) == NVML_SUCCESS;
 }
 
@@ -60,17 +52,17 @@ class Room {
     Item* items_;
 };
 
-// All that really run, with those of other jobs taken out. `ask` fills what it is given.
-template <class Info, class Ask>
-nvmlReturn_t own_processes(nvmlDevice_t device, unsigned int* count, Info* infos, Ask ask) {
+// All that really run, with those of other jobs taken out. `fill` fills what it is given.
+template <class Call, class Info, class Fill>
+nvmlReturn_t own_processes(Call call, nvmlDevice_t device, unsigned int* count, Info* infos,
+                           Fill fill) {
     Uuid uuid;
     Share share;
-    if (count == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share))
-        return ask(count, infos);
+    if (count == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share)) return call();
     Room<Info> all;
     if (all.items() == nullptr) return NVML_ERROR_UNKNOWN;
     unsigned int found = kProcessesMax;
-    const nvmlReturn_t result = ask(&found, all.items());
+    const nvmlReturn_t result = fill(device, &found, all.items());
     if (result != NVML_SUCCESS) return result;
     Info* const end = std::remove_if(all.items(), all.items() + found, [&](Info& info) {
         std::uint64_t bytes = 0;
@@ -110,8 +102,7 @@ std::uint64_t realtime_us() {
 // GPU's own figures. Those stay where the driver samples no processes.
 void narrow(nvmlDevice_t device, nvmlUtilization_t& use) {
     constexpr std::uint64_t kLookedBackUs = 1'000'000;
-    const auto ask =
-        real<decltype(nvmlDeviceGetProcessUtilization)>("nvmlDeviceGetProcessUtilization");
+    const auto ask = load_real_nvml().nvmlDeviceGetProcessUtilization;
     Uuid uuid;
     Share share;
     if (ask == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share)) return;
@@ -139,128 +130,46 @@ void narrow(nvmlDevice_t device, nvmlUtilization_t& use) {
     use = {std::min(use.gpu, own.gpu), std::min(use.memory, own.memory)};
 }
 
-template <class Info>
-nvmlReturn_t guarded(const char* name, nvmlDevice_t device, unsigned int* count, Info* infos) {
-    using Function = nvmlReturn_t(nvmlDevice_t, unsigned int*, Info*);
-    const auto ask = real<Function>(name);
-    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    return own_processes(device, count, infos,
-                         [&](unsigned int* found, Info* all) { return ask(device, found, all); });
-}
-
-}  // namespace
-
-nvmlReturn_t nvmlInit() {
-    const auto init = real<decltype(nvmlInit)>("nvmlInit");
+template <class Call>
+nvmlReturn_t initialize(Call call) {
     join_tenant();
-    return init == nullptr ? NVML_ERROR_DRIVER_NOT_LOADED : init();
+    return call();
 }
 
-nvmlReturn_t nvmlInit_v2() {
-    const auto init = real<decltype(nvmlInit_v2)>("nvmlInit_v2");
-    join_tenant();
-    return init == nullptr ? NVML_ERROR_DRIVER_NOT_LOADED : init();
-}
-
-nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
-    const auto init = real<decltype(nvmlInitWithFlags)>("nvmlInitWithFlags");
-    join_tenant();
-    return init == nullptr ? NVML_ERROR_DRIVER_NOT_LOADED : init(flags);
-}
-
-nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
-    const auto ask = real<decltype(nvmlDeviceGetMemoryInfo)>("nvmlDeviceGetMemoryInfo");
-    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    const nvmlReturn_t result = ask(device, memory);
-    if (result == NVML_SUCCESS) narrow(device, *memory);
+template <class Call, class Answer>
+nvmlReturn_t narrow_answer(Call call, nvmlDevice_t device, Answer* answer) {
+    const nvmlReturn_t result = call();
+    if (result == NVML_SUCCESS) narrow(device, *answer);
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
-    const auto ask = real<decltype(nvmlDeviceGetMemoryInfo_v2)>("nvmlDeviceGetMemoryInfo_v2");
-    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    const nvmlReturn_t result = ask(device, memory);
-    if (result == NVML_SUCCESS) narrow(device, *memory);
-    return result;
-}
-
-nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* use) {
-    const auto ask = real<decltype(nvmlDeviceGetUtilizationRates)>("nvmlDeviceGetUtilizationRates");
-    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    const nvmlReturn_t result = ask(device, use);
-    if (result != NVML_SUCCESS) return result;
-    narrow(device, *use);
-    return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device,
-                                             nvmlProcessUtilizationSample_t* samples,
-                                             unsigned int* count, unsigned long long last_seen) {
-    const auto ask =
-        real<decltype(nvmlDeviceGetProcessUtilization)>("nvmlDeviceGetProcessUtilization");
-    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    const nvmlReturn_t result = ask(device, samples, count, last_seen);
+template <class Call>
+nvmlReturn_t narrow_samples(Call call, nvmlDevice_t device, nvmlProcessUtilizationSample_t* samples,
+                            unsigned int* count) {
+    const nvmlReturn_t result = call();
     return result == NVML_SUCCESS ? own_samples(device, *count, samples) : result;
 }
 
-nvmlReturn_t nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t device,
-                                                   nvmlProcessesUtilizationInfo_v1_t* info) {
-    const auto ask = real<decltype(nvmlDeviceGetProcessesUtilizationInfo)>(
-        "nvmlDeviceGetProcessesUtilizationInfo");
-    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    const nvmlReturn_t result = ask(device, info);
+template <class Call>
+nvmlReturn_t narrow_list(Call call, nvmlDevice_t device, nvmlProcessesUtilizationInfo_v1_t* info) {
+    const nvmlReturn_t result = call();
     if (result != NVML_SUCCESS) return result;
     return own_samples(device, info->processSamplesCount, info->procUtilArray);
 }
 
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int* count,
-                                                  nvmlProcessInfo_v1_t* infos) {
-    return guarded("nvmlDeviceGetComputeRunningProcesses", device, count, infos);
-}
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int* count,
-                                                     nvmlProcessInfo_v2_t* infos) {
-    return guarded("nvmlDeviceGetComputeRunningProcesses_v2", device, count, infos);
-}
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
-                                                     nvmlProcessInfo_v2_t* infos) {
-    return guarded("nvmlDeviceGetComputeRunningProcesses_v3", device, count, infos);
-}
-nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned int* count,
-                                                   nvmlProcessInfo_v1_t* infos) {
-    return guarded("nvmlDeviceGetGraphicsRunningProcesses", device, count, infos);
-}
-nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int* count,
-                                                      nvmlProcessInfo_v2_t* infos) {
-    return guarded("nvmlDeviceGetGraphicsRunningProcesses_v2", device, count, infos);
-}
-nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
-                                                      nvmlProcessInfo_v2_t* infos) {
-    return guarded("nvmlDeviceGetGraphicsRunningProcesses_v3", device, count, infos);
-}
-nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int* count,
-                                                     nvmlProcessInfo_v1_t* infos) {
-    return guarded("nvmlDeviceGetMPSComputeRunningProcesses", device, count, infos);
-}
-nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int* count,
-                                                        nvmlProcessInfo_v2_t* infos) {
-    return guarded("nvmlDeviceGetMPSComputeRunningProcesses_v2", device, count, infos);
-}
-nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
-                                                        nvmlProcessInfo_v2_t* infos) {
-    return guarded("nvmlDeviceGetMPSComputeRunningProcesses_v3", device, count, infos);
-}
-
-nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
-                                                   nvmlProcessDetailList_v1_t* list) {
-    const auto ask = real<decltype(nvmlDeviceGetRunningProcessDetailList)>(
-        "nvmlDeviceGetRunningProcessDetailList");
-    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    if (list == nullptr) return ask(device, list);
-    const auto fill = [&](unsigned int* count, nvmlProcessDetail_v1_t* details) {
+template <class Call, class Ask>
+nvmlReturn_t own_process_list(Call call, nvmlDevice_t device, nvmlProcessDetailList_v1_t* list,
+                              Ask ask) {
+    if (list == nullptr) return call();
+    const auto fill = [&](nvmlDevice_t of, unsigned int* count, nvmlProcessDetail_v1_t* details) {
         nvmlProcessDetailList_v1_t asked{list->version, list->mode, *count, details};
-        const nvmlReturn_t result = ask(device, &asked);
+        const nvmlReturn_t result = ask(of, &asked);
         *count = asked.numProcArrayEntries;
         return result;
     };
-    return own_processes(device, &list->numProcArrayEntries, list->procArray, fill);
+    return own_processes(call, device, &list->numProcArrayEntries, list->procArray, fill);
 }
+
+}  // namespace
+
+#include "vgpu/nvml_interposer/generated/view_hooks.inc"

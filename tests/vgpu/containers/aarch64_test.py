@@ -15,6 +15,9 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import hook_table  # noqa: E402
+
 SOURCE = HERE.parents[2] / "src"
 GENERATE = SOURCE / "vgpu/interposer/generate_trampolines"
 C_LIBRARY = SOURCE / "vgpu/behind/c_library.txt"
@@ -65,8 +68,11 @@ class Aarch64(unittest.TestCase):
 
     def test_a_program_keeps_to_its_share_under_the_library(self):
         trampolines = self.generate("driver", SOURCE / "vgpu/abi/driver_exports.txt")
+        generated = self.folder / "vgpu/interposer/generated"
+        self.assertEqual(hook_table.generate(generated).returncode, 0)
         library = self.make(
-            "libberth-cuda.so", *FLAGS, "-shared", "-Wl,-soname,libcuda.so.1", "-Wl,--gc-sections",
+            "libberth-cuda.so", *FLAGS, f"-I{self.folder}", "-shared",
+            "-Wl,-soname,libcuda.so.1", "-Wl,--gc-sections",
             f"-Wl,--version-script={SOURCE}/vgpu/interposer/exported.map", "-Wl,-z,defs",
             "-nodefaultlibs", *SOURCES, trampolines, "-lc", "-lgcc")
         listed = {line.split()[0] for line in C_LIBRARY.read_text().splitlines()

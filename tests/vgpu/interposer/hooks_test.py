@@ -1,88 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is everything that takes memory of a GPU, gives it back, shows it or puts work on it hooked?
+"""Do the hooks take their places, and is a process killed in each that charges?
 
-Every export of the driver is in the table of hooks or in EXCEPTIONS with the reason why it need not
-be. So a newer list of exports brings its questions here.
+That every function which takes memory of a GPU, gives it back, shows it or puts work on it is
+hooked, or has its reason why it need not be, is for generate_hooks to say: it makes no hooks of a
+table with a gap.
 """
+import graphlib
+import os
 import pathlib
 import re
+import subprocess
+import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-VGPU = ROOT / "src/vgpu"
+sys.path.insert(0, str(ROOT / "tests/vgpu"))
+import hook_table  # noqa: E402
+from hook_table import EXPORTS, TABLE, exports  # noqa: E402
 
-# Reason -> patterns of exports that need no hook for it.
-EXCEPTIONS = {
-    "asks, and changes nothing": (
-        r"cu\w*(Get|Query|CanAccess|Is(Capturing|Loaded)|Enumerate|Occupancy)\w*",
-        r"cuDeviceComputeCapability", r"cuGraphDebugDotPrint"),
-    "sets how something behaves": (
-        r"cu[A-Z]\w*Set(?!Limit)\w*", r"cuMemAdvise\w*", r"cuThreadExchange\w*",
-        r"cuCtx(Push|Pop)Current\w*", r"cuCtx(Enable|Disable)PeerAccess",
-        r"cuCtxResetPersistingL2Cache", r"cuFlushGPUDirectRDMAWrites", r"cu(GL|EGLApi)Init"),
-    "memory of the host": (r"cuMem(AllocHost|FreeHost|Host)\w*",),
-    "moves what is there": (
-        r"cuMem(cpy|set|Prefetch|Discard|BatchDecompress)\w*", r"cuFabricCpy\w*"),
-    "addresses, and what lies there already": (r"cuMemAddress\w+", r"cuMemMapArrayAsync\w*"),
-    "a device of an object takes nothing": (r"cuMulticastAddDevice",),
-    "of an object that a share has none of": (
-        r"cuLogicalEndpoint(AddDevice|Bind|Destroy|Export|IdRe|Unbind)\w*",),
-    "its exporter pays": (
-        r"cuIpc\w+", r"cuMem(Pool)?(Import|Export)\w+", r"cuImportExternal\w+",
-        r"cuDestroyExternal\w+", r"cu(Signal|Wait)ExternalSemaphores\w*"),
-    "a graphics interface has taken it": (
-        r"cuGraphics\w+", r"cuGL(Map|Unmap|Register|Unregister)\w+", r"cuEGLStream\w+",
-        r"cuEventCreateFromEGLSync"),
-    "code is counted against the management library (arbiter/gpus/residue.h)": (
-        r"cu(Module|Library)(Load|Unload)\w*", r"cuLink\w+", r"cuFuncLoad", r"cuCtxSetLimit"),
-    "a description": (
-        r"cu(Tex|Surf)(Ref|Object)(Create|Destroy)", r"cuTensorMap\w+", r"cuDev(Sm)?Resource\w+",
-        r"cuUserObject\w+"),
-    "work of the host": (r"cuLaunchHostFunc\w*", r"cuStreamAddCallback\w*"),
-    "order of work that is gated where it is launched": (
-        r"cuStream(Create|Destroy|Wait|Write|BatchMemOp|CopyAttributes|AttachMem)\w*",
-        r"cuEvent(Create|Record|Elapsed|Destroy)\w*", r"cu(Green)?Ctx(Record|Wait)Event",
-        r"cuGreenCtxStreamCreate"),
-    "what is captured takes memory when its graph is launched": (
-        r"cuStream(Begin|End|Update)\w*Capture\w*", r"cuStreamBeginRecapture\w+"),
-    "no graph takes memory before it is uploaded or launched": (
-        r"cuGraphAdd(?!MemAllocNode$|Node)\w+", r"cuGraph\w*(Create|Destroy|Instantiate|Update)\w*",
-        r"cuGraph(Clone|RemoveDependencies|ReleaseUserObject|RetainUserObject)\w*",
-        r"cuGraphKernelNodeCopyAttributes", r"cuGraphNodeFindInClone"),
-    "counts what a context has of users": (r"cuCtx(Attach|Detach)",),
-    "another name of a context that is there": (r"cuCtxFromGreenCtx",),
-    "the freezer's": (r"cuCheckpoint\w+",),
-    "tells a profiler, a debugger or a log": (
-        r"cuProfiler\w+", r"cuCoredump\w+", r"cuLogs\w+", r"cuDevice\w+AsyncNotification"),
-}
+SOURCE = ROOT / "src"
+LIBRARY = os.environ.get("BERTH_LIBRARY", ROOT / "build/release/lib/libberth-cuda.so")
 
 # Hooks that neither charge nor give back: no test kills a process in them (kill_test.cc).
 CHARGE_NOTHING = (r"cu(Init|GetProcAddress\w*|DeviceTotalMem\w*|MemGetInfo\w*|Launch\w*|"
                   r"\w+Synchronize\w*|MemPoolCreate|MemcpyDtoH\w*|LogicalEndpoint\w*)$")
 
 
-def exports():
-    lines = (VGPU / "abi/driver_exports.txt").read_text().splitlines()
-    return {line for line in lines if line and not line.startswith("#")}
-
-
 def hooks():
-    table = (VGPU / "interposer/hooks/lookup.cc").read_text()
-    return set(re.findall(r"BERTH_HOOK\((cu\w+),", table))
+    return {exported for exported, _, _, _ in hook_table.hooks()}
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def refused(self, exports_text, table_text):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "exports").write_text(exports_text)
+        (folder / "table").write_text(table_text)
+        done = hook_table.generate(folder / "out", folder / "exports", folder / "table")
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_an_export_without_a_row_is_refused(self):
+        self.assertIn("cuBrandNew is exported and has no row",
+                      self.refused(EXPORTS.read_text() + "cuBrandNew\n", TABLE.read_text()))
+
+    def test_another_version_of_a_hooked_function_is_never_just_passed_on(self):
+        for name in ("cuGraphAddNode_v9", "cuMemcpyDtoH_v3", "cuStreamSynchronize_v2_ptsz"):
+            self.assertIn(f"{name} is exported and has no row",
+                          self.refused(EXPORTS.read_text() + name + "\n",
+                                       TABLE.read_text() + "\n[passed on: any]\ncu*\n"))
+
+    def test_a_row_without_an_export_is_refused(self):
+        text = EXPORTS.read_text().replace("cuMemAlloc_v2\n", "").replace("cuEventQuery\n", "")
+        refused = self.refused(text, TABLE.read_text())
+        self.assertIn("cuMemAlloc_v2 has a row and is not exported", refused)
+        self.assertIn("cuEventQuery has a row and is not exported", refused)
+
+    def test_a_reason_that_is_of_no_export_is_refused(self):
+        self.assertIn("cuForgotten* passes on nothing",
+                      self.refused(EXPORTS.read_text(),
+                                   TABLE.read_text() + "\n[passed on: any]\ncuForgotten*\n"))
+
+    def test_what_is_no_row_is_refused(self):
+        table = TABLE.read_text().replace("[memory] ", "[memory] what\ncuMemAlloc from:2\n# ")
+        self.assertIn("no row: cuMemAlloc from:2", self.refused(EXPORTS.read_text(), table))
 
 
 class Hooks(unittest.TestCase):
-    def test_every_hook_is_of_a_function_that_the_driver_has(self):
-        self.assertEqual(hooks() - exports(), set())
-
-    def test_every_export_is_hooked_or_has_its_reason(self):
-        patterns = [pattern for several in EXCEPTIONS.values() for pattern in several]
-        excepted = re.compile("|".join(f"(?:{pattern})$" for pattern in patterns))
-        passed_on = exports() - hooks()
-        self.assertEqual({name for name in passed_on if not excepted.match(name)}, set())
-        for pattern in patterns:
-            needed = [name for name in passed_on if re.fullmatch(pattern, name)]
-            self.assertTrue(needed, pattern)
+    @unittest.skipUnless(pathlib.Path(LIBRARY).exists(), "no library is built")
+    def test_each_takes_the_place_of_a_jump(self):
+        text = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True,
+                              capture_output=True, text=True).stdout
+        kinds = {name: kind for _, kind, name in (line.split() for line in text.splitlines())}
+        self.assertEqual({name for name in exports() if kinds.get(name) == "T"}, hooks())
+        self.assertEqual({name for name in exports() if kinds.get(name) == "W"},
+                         exports() - hooks())
 
     def test_a_process_is_killed_in_each_call_that_charges_or_gives_back(self):
         text = (ROOT / "tests/vgpu/interposer/kill_test.cc").read_text()
@@ -97,6 +93,17 @@ class Hooks(unittest.TestCase):
             for twin in (f"{name}_ptsz", f"{name}_ptds"):
                 if twin in exports():
                     self.assertIn(twin, hooks())
+
+
+class Files(unittest.TestCase):
+    def test_none_includes_another_in_a_circle(self):
+        uses = graphlib.TopologicalSorter()
+        for path in sorted((SOURCE / "vgpu/interposer").rglob("*.*")):
+            if path.suffix in (".h", ".cc") and not path.stem.endswith("_test"):
+                name = str(path.relative_to(SOURCE).with_suffix(""))
+                used = set(re.findall(r'#include "(vgpu/interposer/.+)\.h"', path.read_text()))
+                uses.add(name, *used - {name})
+        uses.prepare()  # raises with the circle
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ void load() {
     }
 #define BERTH_LOAD(name) \
     driver.name = reinterpret_cast<decltype(driver.name)>(::dlsym(driver.library, #name));
-    BERTH_REAL_FUNCTIONS(BERTH_LOAD)
+    BERTH_DRIVER_FUNCTIONS(BERTH_LOAD)
 #undef BERTH_LOAD
     real_driver_is_loaded.store(true, std::memory_order_release);
 }
@@ -41,6 +41,14 @@ void load_real_driver_once() { ::pthread_once(&once, load); }
 void* real_function(const char* name) {
     const RealDriver& real = load_real_driver();
     return real.library == nullptr ? nullptr : ::dlsym(real.library, name);
+}
+
+bool is_capturing(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const RealDriver& real = load_real_driver();
+    return real.cuStreamIsCapturing != nullptr &&
+           (real.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+            status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
 }  // namespace berth::vgpu::interposer

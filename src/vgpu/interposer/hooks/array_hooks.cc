@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays for textures and surfaces.
+// Arrays for textures and surfaces. The driver does not say how large one is: its elements are
+// counted, which leaves out what a GPU adds to arrange them.
 #include <algorithm>
 
-#include "vgpu/interposer/hooks/array_bytes.h"
 #include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/process/pools.h"
 
 using namespace berth::vgpu::interposer;
 
@@ -24,21 +25,15 @@ std::uint64_t element_bytes(CUarray_format format, unsigned int channels) {
     return 4ULL * channels;  // and for formats that came later: the largest of a channel
 }
 
-}  // namespace
-
-namespace berth::vgpu::interposer {
-
-std::uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR& of) {
+// Of either version of a descriptor; one without a depth is of a flat array.
+template <class Descriptor>
+std::uint64_t bytes_of(const Descriptor& of) {
     const auto at_least_one = [](std::size_t count) { return std::max<std::size_t>(count, 1); };
-    const __uint128_t bytes = static_cast<__uint128_t>(at_least_one(of.Width)) *
-                              at_least_one(of.Height) * at_least_one(of.Depth);
+    __uint128_t bytes = static_cast<__uint128_t>(at_least_one(of.Width)) * at_least_one(of.Height);
+    if constexpr (requires { of.Depth; }) bytes *= at_least_one(of.Depth);
     const __uint128_t all = bytes * element_bytes(of.Format, of.NumChannels);
     return all > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(all);
 }
-
-}  // namespace berth::vgpu::interposer
-
-namespace {
 
 // Each level is half as wide, high and deep as the one before; layers are not halved.
 std::uint64_t bytes_of_levels(CUDA_ARRAY3D_DESCRIPTOR of, unsigned int levels) {
@@ -54,50 +49,28 @@ std::uint64_t bytes_of_levels(CUDA_ARRAY3D_DESCRIPTOR of, unsigned int levels) {
 
 std::uint64_t handle_of(const void* array) { return reinterpret_cast<std::uintptr_t>(array); }
 
-}  // namespace
-
-CUresult cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuArrayCreate_v2 == nullptr) return missing();
-    const auto call = [&] { return real.cuArrayCreate_v2(array, descriptor); };
-    if (array == nullptr || descriptor == nullptr) return call();
-    const std::uint64_t bytes = bytes_of(
-        {descriptor->Width, descriptor->Height, 0, descriptor->Format, descriptor->NumChannels, 0});
-    return charged_call(
-        Kind::array, bytes, call, [&] { return handle_of(*array); },
-        [&] { real.cuArrayDestroy(*array); });
-}
-
-CUresult cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuArray3DCreate_v2 == nullptr) return missing();
-    const auto call = [&] { return real.cuArray3DCreate_v2(array, descriptor); };
+template <class Call, class Descriptor>
+CUresult create_array(Call call, CUarray* array, const Descriptor* descriptor) {
     if (array == nullptr || descriptor == nullptr) return call();
     return charged_call(
         Kind::array, bytes_of(*descriptor), call, [&] { return handle_of(*array); },
-        [&] { real.cuArrayDestroy(*array); });
+        [&] { real_driver.cuArrayDestroy(*array); });
 }
 
-CUresult cuArrayDestroy(CUarray array) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuArrayDestroy == nullptr) return missing();
-    return freeing_call(Kind::array, handle_of(array), [&] { return real.cuArrayDestroy(array); });
-}
-
-CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor,
-                                unsigned int levels) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMipmappedArrayCreate == nullptr) return missing();
-    const auto call = [&] { return real.cuMipmappedArrayCreate(array, descriptor, levels); };
+template <class Call>
+CUresult create_mipmap(Call call, CUmipmappedArray* array,
+                       const CUDA_ARRAY3D_DESCRIPTOR* descriptor, unsigned int levels) {
     if (array == nullptr || descriptor == nullptr) return call();
     return charged_call(
         Kind::mipmap, bytes_of_levels(*descriptor, levels), call, [&] { return handle_of(*array); },
-        [&] { real.cuMipmappedArrayDestroy(*array); });
+        [&] { real_driver.cuMipmappedArrayDestroy(*array); });
 }
 
-CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMipmappedArrayDestroy == nullptr) return missing();
-    return freeing_call(Kind::mipmap, handle_of(array),
-                        [&] { return real.cuMipmappedArrayDestroy(array); });
+template <class Call>
+CUresult destroy(Call call, Kind kind, const void* array) {
+    return freeing_call(kind, handle_of(array), call, settle_pool);
 }
+
+}  // namespace
+
+#include "vgpu/interposer/generated/array_hooks.inc"

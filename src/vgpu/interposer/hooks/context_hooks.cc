@@ -6,6 +6,7 @@
 
 #include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/process/charged_call.h"
+#include "vgpu/interposer/process/joining.h"
 #include "vgpu/interposer/process/work.h"
 #include "vgpu/interposer/sorted.h"
 
@@ -46,7 +47,7 @@ bool take_cost(const Cost& cost) {
 }
 
 template <class Call>
-CUresult create(CUcontext* context, CUdevice device, Call call) {
+CUresult create_context(Call call, CUcontext* context, CUdevice device) {
     const Cost cost = cost_on(device);
     if (!take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
     const CUresult result = call();
@@ -60,7 +61,7 @@ CUresult create(CUcontext* context, CUdevice device, Call call) {
 }
 
 template <class Call>
-CUresult destroy(CUcontext context, Call call) {
+CUresult destroy_context(Call call, CUcontext context) {
     const Locked locked(lock);
     const CUresult result = call();
     const Cost* known = contexts.find(context);
@@ -106,7 +107,7 @@ void drop_primary(Primary& primary) {
 }
 
 template <class Call>
-CUresult release(CUdevice device, Call call) {
+CUresult release_primary(Call call, CUdevice device) {
     const Locked locked(lock);
     const CUresult result = call();
     Primary& primary = primary_of(device);
@@ -117,7 +118,7 @@ CUresult release(CUdevice device, Call call) {
 
 // Everything in it is gone, and those who retained it may go on with an empty one.
 template <class Call>
-CUresult reset(CUdevice device, Call call) {
+CUresult reset_primary(Call call, CUdevice device) {
     const Locked locked(lock);
     const CUresult result = call();
     Primary& primary = primary_of(device);
@@ -125,142 +126,42 @@ CUresult reset(CUdevice device, Call call) {
     return result;
 }
 
-}  // namespace
-
-CUresult cuInit(unsigned int flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuInit == nullptr) return CUDA_ERROR_NO_DEVICE;
-    // The driver then sees the GPUs that are the tenant's by now.
-    if (!enter_tenancy()) return CUDA_ERROR_NOT_PERMITTED;
-    const CUresult result = real.cuInit(flags);
-    if (result == CUDA_SUCCESS) learn_tenants_devices();
-    return result;
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuDevicePrimaryCtxRetain == nullptr) return missing();
-    if (!is_tenant() || context == nullptr) return real.cuDevicePrimaryCtxRetain(context, device);
-    return retain(
-        device, [&] { return real.cuDevicePrimaryCtxRetain(context, device); },
-        [&](Primary& primary) { primary.context = *context; });
+template <class Call>
+CUresult retain_primary(Call call, CUcontext* context, CUdevice device) {
+    if (!is_tenant() || context == nullptr) return call();
+    return retain(device, call, [&](Primary& primary) { primary.context = *context; });
 }
 
 // It keeps the primary context; its memory is counted as that context's.
-CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc desc, CUdevice device,
-                          unsigned int flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGreenCtxCreate == nullptr) return missing();
-    const auto call = [&] { return real.cuGreenCtxCreate(green, desc, device, flags); };
+template <class Call>
+CUresult create_green(Call call, CUgreenCtx* green, CUdevice device) {
     if (!is_tenant() || green == nullptr) return call();
     return retain(device, call, [&](Primary&) { green_contexts.put(*green, device); });
 }
 
-CUresult cuGreenCtxDestroy(CUgreenCtx green) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGreenCtxDestroy == nullptr) return missing();
-    const auto call = [&] { return real.cuGreenCtxDestroy(green); };
+template <class Call>
+CUresult destroy_green(Call call, CUgreenCtx green) {
     CUdevice device = -1;
     {
         const Locked locked(lock);
         if (const CUdevice* known = green_contexts.find(green)) device = *known;
     }
     if (device < 0) return call();
-    const CUresult result = release(device, call);
+    const CUresult result = release_primary(call, device);
     const Locked locked(lock);
     if (result == CUDA_SUCCESS) green_contexts.erase(green);
     return result;
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuDevicePrimaryCtxRelease_v2 == nullptr) return missing();
-    return release(device, [&] { return real.cuDevicePrimaryCtxRelease_v2(device); });
+template <class Call>
+CUresult initialize(Call call) {
+    // The driver then sees the GPUs that are the tenant's by now.
+    if (!enter_tenancy()) return CUDA_ERROR_NOT_PERMITTED;
+    const CUresult result = call();
+    if (result == CUDA_SUCCESS) learn_tenants_devices();
+    return result;
 }
 
-CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuDevicePrimaryCtxRelease == nullptr) return missing();
-    return release(device, [&] { return real.cuDevicePrimaryCtxRelease(device); });
-}
+}  // namespace
 
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuDevicePrimaryCtxReset_v2 == nullptr) return missing();
-    return reset(device, [&] { return real.cuDevicePrimaryCtxReset_v2(device); });
-}
-
-CUresult cuDevicePrimaryCtxReset(CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuDevicePrimaryCtxReset == nullptr) return missing();
-    return reset(device, [&] { return real.cuDevicePrimaryCtxReset(device); });
-}
-
-CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuCtxCreate_v2 == nullptr) return missing();
-    return create(context, device, [&] { return real.cuCtxCreate_v2(context, flags, device); });
-}
-
-CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* affinity, int count,
-                        unsigned int flags, CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuCtxCreate_v3 == nullptr) return missing();
-    return create(context, device,
-                  [&] { return real.cuCtxCreate_v3(context, affinity, count, flags, device); });
-}
-
-CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned int flags,
-                        CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuCtxCreate_v4 == nullptr) return missing();
-    return create(context, device,
-                  [&] { return real.cuCtxCreate_v4(context, params, flags, device); });
-}
-
-CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuCtxCreate == nullptr) return missing();
-    return create(context, device, [&] { return real.cuCtxCreate(context, flags, device); });
-}
-
-CUresult cuGLCtxCreate(CUcontext* context, unsigned int flags, CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGLCtxCreate == nullptr) return missing();
-    return create(context, device, [&] { return real.cuGLCtxCreate(context, flags, device); });
-}
-
-CUresult cuGLCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGLCtxCreate_v2 == nullptr) return missing();
-    return create(context, device, [&] { return real.cuGLCtxCreate_v2(context, flags, device); });
-}
-
-CUresult cuVDPAUCtxCreate(CUcontext* context, unsigned int flags, CUdevice device,
-                          unsigned int decoder, void* look_up) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuVDPAUCtxCreate == nullptr) return missing();
-    return create(context, device,
-                  [&] { return real.cuVDPAUCtxCreate(context, flags, device, decoder, look_up); });
-}
-
-CUresult cuVDPAUCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device,
-                             unsigned int decoder, void* look_up) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuVDPAUCtxCreate_v2 == nullptr) return missing();
-    return create(context, device, [&] {
-        return real.cuVDPAUCtxCreate_v2(context, flags, device, decoder, look_up);
-    });
-}
-
-CUresult cuCtxDestroy_v2(CUcontext context) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuCtxDestroy_v2 == nullptr) return missing();
-    return destroy(context, [&] { return real.cuCtxDestroy_v2(context); });
-}
-
-CUresult cuCtxDestroy(CUcontext context) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuCtxDestroy == nullptr) return missing();
-    return destroy(context, [&] { return real.cuCtxDestroy(context); });
-}
+#include "vgpu/interposer/generated/context_hooks.inc"

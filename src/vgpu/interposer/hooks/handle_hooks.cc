@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <new>
+#include <optional>
 
 #include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/process/charged_call.h"
@@ -56,7 +57,7 @@ void drop_unused(Physical* physical) {
 }
 
 template <class Which>
-void unbind(Which is_one) {
+void unbind_those(Which is_one) {
     for (auto* entry = bindings.begin(); entry != bindings.end();) {
         const Binding binding = entry->value;
         if (!is_one(binding)) {
@@ -72,7 +73,7 @@ void unbind(Which is_one) {
 void drop_unused_multicast(CUmemGenericAllocationHandle handle) {
     const Multicast* object = multicasts.find(handle);
     if (!object->is_released || object->mappings > 0) return;
-    unbind([&](const Binding& binding) { return binding.to == handle; });
+    unbind_those([&](const Binding& binding) { return binding.to == handle; });
     multicasts.erase(handle);
 }
 
@@ -86,22 +87,6 @@ Physical* mapped_at(CUdeviceptr pointer) {
     if (mapping == by_address.begin()) return nullptr;
     --mapping;
     return pointer < mapping->key + mapping->value.bytes ? mapping->value.of : nullptr;
-}
-
-// `call` asks the driver. Memory that is not here was never charged.
-template <class Call>
-CUresult bind(CUmemGenericAllocationHandle handle, std::size_t offset, Gpu gpu, Physical* physical,
-              Call call) {
-    const CUresult result = call();
-    if (result != CUDA_SUCCESS || multicasts.find(handle) == nullptr || physical == nullptr)
-        return result;
-    ++physical->mappings;
-    bindings.put(bindings_made++, {handle, offset, gpu, physical});
-    return result;
-}
-
-Gpu gpu_of_memory(const Physical* physical) {
-    return physical == nullptr ? kUnlimited : physical->gpu;
 }
 
 void unmap_multicasts(CUdeviceptr pointer, std::size_t bytes) {
@@ -119,14 +104,17 @@ void add_handle(CUmemGenericAllocationHandle handle, Physical* physical) {
     ++physical->handles;
 }
 
-CUresult create(CUmemGenericAllocationHandle* handle, std::size_t bytes,
-                const CUmemAllocationProp* prop, unsigned long long flags) {
-    const RealDriver& real = load_real_driver();
+template <class Call>
+CUresult create_physical(Call call, CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                         const CUmemAllocationProp* prop) {
+    if (!is_tenant() || handle == nullptr || prop == nullptr ||
+        prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return call();
     // The device is that of the request, never that of the current context: there may be none.
     const Gpu gpu = gpu_of(static_cast<CUdevice>(prop->location.id));
     if (!take(gpu, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
     const Locked locked(lock);
-    const CUresult result = real.cuMemCreate(handle, bytes, prop, flags);
+    const CUresult result = call();
     if (result != CUDA_SUCCESS) {
         give(gpu, bytes);
         return result;
@@ -136,23 +124,10 @@ CUresult create(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     return result;
 }
 
-}  // namespace
-
-CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
-                     const CUmemAllocationProp* prop, unsigned long long flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemCreate == nullptr) return missing();
-    if (!is_tenant() || handle == nullptr || prop == nullptr ||
-        prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return real.cuMemCreate(handle, bytes, prop, flags);
-    return create(handle, bytes, prop, flags);
-}
-
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemRelease == nullptr) return missing();
+template <class Call>
+CUresult release_physical(Call call, CUmemGenericAllocationHandle handle) {
     const Locked locked(lock);
-    const CUresult result = real.cuMemRelease(handle);
+    const CUresult result = call();
     if (result != CUDA_SUCCESS) return result;
     if (Multicast* object = multicasts.find(handle)) {
         object->is_released = true;
@@ -168,12 +143,11 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     return result;
 }
 
-CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
-                  CUmemGenericAllocationHandle handle, unsigned long long flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemMap == nullptr) return missing();
+template <class Call>
+CUresult map(Call call, CUdeviceptr pointer, std::size_t bytes,
+             CUmemGenericAllocationHandle handle) {
     const Locked locked(lock);
-    const CUresult result = real.cuMemMap(pointer, bytes, offset, handle, flags);
+    const CUresult result = call();
     if (result != CUDA_SUCCESS) return result;
     if (Multicast* object = multicasts.find(handle)) {
         ++object->mappings;
@@ -185,11 +159,10 @@ CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
     return result;
 }
 
-CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemUnmap == nullptr) return missing();
+template <class Call>
+CUresult unmap(Call call, CUdeviceptr pointer, std::size_t bytes) {
     const Locked locked(lock);
-    const CUresult result = real.cuMemUnmap(pointer, bytes);
+    const CUresult result = call();
     if (result != CUDA_SUCCESS) return result;
     unmap_multicasts(pointer, bytes);
     // A range may hold several whole mappings.
@@ -203,97 +176,61 @@ CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes) {
     return result;
 }
 
-CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemRetainAllocationHandle == nullptr) return missing();
+template <class Call>
+CUresult retain_physical(Call call, CUmemGenericAllocationHandle* handle, void* address) {
     const Locked locked(lock);
-    const CUresult result = real.cuMemRetainAllocationHandle(handle, address);
+    const CUresult result = call();
     if (result != CUDA_SUCCESS || handle == nullptr) return result;
     Physical* physical = mapped_at(reinterpret_cast<CUdeviceptr>(address));
     if (physical != nullptr) add_handle(*handle, physical);
     return result;
 }
 
-CUresult cuMulticastCreate(CUmemGenericAllocationHandle* handle,
-                           const CUmulticastObjectProp* prop) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMulticastCreate == nullptr) return missing();
+template <class Call>
+CUresult create_multicast(Call call, CUmemGenericAllocationHandle* handle) {
     const Locked locked(lock);
-    const CUresult result = real.cuMulticastCreate(handle, prop);
+    const CUresult result = call();
     if (result == CUDA_SUCCESS && handle != nullptr) multicasts.put(*handle, {});
     return result;
 }
 
-CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, std::size_t offset,
-                            CUmemGenericAllocationHandle memory, std::size_t memory_offset,
-                            std::size_t bytes, unsigned long long flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMulticastBindMem == nullptr) return missing();
+// `find` finds what is bound, for `device` or for its own GPU. Memory that is not here was never
+// charged.
+template <class Call>
+CUresult bind(Call call, CUmemGenericAllocationHandle handle, std::size_t offset,
+              Physical* (*find)(CUdeviceptr), CUdeviceptr memory,
+              std::optional<CUdevice> device = {}) {
     const Locked locked(lock);
-    Physical* physical = held_by(memory);
-    return bind(handle, offset, gpu_of_memory(physical), physical, [&] {
-        return real.cuMulticastBindMem(handle, offset, memory, memory_offset, bytes, flags);
-    });
+    Physical* const physical = find(memory);
+    const CUresult result = call();
+    if (result != CUDA_SUCCESS || multicasts.find(handle) == nullptr || physical == nullptr)
+        return result;
+    ++physical->mappings;
+    const Gpu gpu = device ? gpu_of(*device) : physical->gpu;
+    bindings.put(bindings_made++, {handle, offset, gpu, physical});
+    return result;
 }
 
-CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle handle, CUdevice device,
-                               std::size_t offset, CUmemGenericAllocationHandle memory,
-                               std::size_t memory_offset, std::size_t bytes,
-                               unsigned long long flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMulticastBindMem_v2 == nullptr) return missing();
+template <class Call>
+CUresult unbind(Call call, CUmemGenericAllocationHandle handle, CUdevice device, std::size_t offset,
+                std::size_t bytes) {
     const Locked locked(lock);
-    return bind(handle, offset, gpu_of(device), held_by(memory), [&] {
-        return real.cuMulticastBindMem_v2(handle, device, offset, memory, memory_offset, bytes,
-                                          flags);
-    });
-}
-
-CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, std::size_t offset,
-                             CUdeviceptr memory, std::size_t bytes, unsigned long long flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMulticastBindAddr == nullptr) return missing();
-    const Locked locked(lock);
-    Physical* physical = mapped_at(memory);
-    return bind(handle, offset, gpu_of_memory(physical), physical,
-                [&] { return real.cuMulticastBindAddr(handle, offset, memory, bytes, flags); });
-}
-
-CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle handle, CUdevice device,
-                                std::size_t offset, CUdeviceptr memory, std::size_t bytes,
-                                unsigned long long flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMulticastBindAddr_v2 == nullptr) return missing();
-    const Locked locked(lock);
-    return bind(handle, offset, gpu_of(device), mapped_at(memory), [&] {
-        return real.cuMulticastBindAddr_v2(handle, device, offset, memory, bytes, flags);
-    });
-}
-
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, std::size_t offset,
-                           std::size_t bytes) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMulticastUnbind == nullptr) return missing();
-    const Locked locked(lock);
-    const CUresult result = real.cuMulticastUnbind(handle, device, offset, bytes);
+    const CUresult result = call();
     if (result != CUDA_SUCCESS) return result;
-    unbind([&](const Binding& binding) {
+    unbind_those([&](const Binding& binding) {
         return binding.to == handle && binding.gpu == gpu_of(device) && binding.offset >= offset &&
                binding.offset < offset + bytes;
     });
     return result;
 }
 
-// It would hold what is bound to it on other machines too, which this machine cannot count: a share
-// has none.
-CUresult cuLogicalEndpointCreate(CUlogicalEndpointId id, const void* prop) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuLogicalEndpointCreate == nullptr || is_tenant()) return missing();
-    return real.cuLogicalEndpointCreate(id, prop);
+// A logical endpoint would hold what is bound to it on other machines too, which this machine
+// cannot count.
+template <class Call>
+CUresult refuse_in_share(Call call) {
+    return is_tenant() ? missing() : call();
 }
 
-CUresult cuLogicalEndpointImport(CUlogicalEndpointId id, const void* handle, unsigned int type) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuLogicalEndpointImport == nullptr || is_tenant()) return missing();
-    return real.cuLogicalEndpointImport(id, handle, type);
-}
+}  // namespace
+
+#include "vgpu/interposer/generated/handle_hooks.inc"

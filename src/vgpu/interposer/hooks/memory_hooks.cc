@@ -1,57 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear memory: cuMemAlloc, its pitched and managed kin, and cuMemFree.
+// Linear memory: cuMemAlloc, its pitched and managed kin, and cuMemFree. Addresses and sizes of
+// their first versions have 32 bits.
 #include "vgpu/interposer/process/charged_call.h"
 #include "vgpu/interposer/process/pools.h"
 
 using namespace berth::vgpu::interposer;
 
-CUresult cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemAlloc_v2 == nullptr) return missing();
-    if (pointer == nullptr || bytes == 0) return real.cuMemAlloc_v2(pointer, bytes);
+namespace {
+
+template <class Call, class Pointer>
+CUresult allocate(Call call, Pointer* pointer, std::size_t bytes) {
+    if (pointer == nullptr || bytes == 0) return call();
     return charged_call(
-        Kind::memory, bytes, [&] { return real.cuMemAlloc_v2(pointer, bytes); },
-        [&] { return *pointer; }, [&] { real.cuMemFree_v2(*pointer); });
+        Kind::memory, bytes, call, [&] { return std::uint64_t{*pointer}; },
+        [&] { real_driver.cuMemFree_v2(*pointer); });
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, std::size_t* pitch, std::size_t width,
-                            std::size_t height, unsigned int element_bytes) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemAllocPitch_v2 == nullptr) return missing();
-    const auto call = [&] {
-        return real.cuMemAllocPitch_v2(pointer, pitch, width, height, element_bytes);
-    };
+template <class Call, class Pointer, class Size>
+CUresult allocate_rows(Call call, Pointer* pointer, Size* pitch, std::size_t width,
+                       std::size_t height) {
     if (pointer == nullptr || pitch == nullptr) return call();
     return charged_rows(
         {width, height}, call, [&] { return Rows{*pointer, *pitch}; },
-        [&] { real.cuMemFree_v2(*pointer); });
+        [&] { real_driver.cuMemFree_v2(*pointer); });
 }
 
-CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t bytes, unsigned int flags) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemAllocManaged == nullptr) return missing();
-    const auto call = [&] { return real.cuMemAllocManaged(pointer, bytes, flags); };
-    if (pointer == nullptr || bytes == 0) return call();
-    // Where the owner allows it, managed memory may pass the limit: the driver pages it out.
+// Where the owner allows it, managed memory may pass the limit: the driver pages it out.
+template <class Call>
+CUresult allocate_managed(Call call, CUdeviceptr* pointer, std::size_t bytes) {
     const Here where = here();
     if (where.gpu >= 0 && account_of(where.gpu).managed_may_pass) return call();
-    return charged_call(
-        Kind::memory, bytes, call, [&] { return *pointer; }, [&] { real.cuMemFree_v2(*pointer); });
+    return allocate(call, pointer, bytes);
 }
 
-CUresult cuMemFree_v2(CUdeviceptr pointer) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemFree_v2 == nullptr) return missing();
-    const Block block = forget(Kind::memory, pointer);
-    const CUresult result = real.cuMemFree_v2(pointer);
-    if (block.kind == Kind::none) return result;
-    if (result != CUDA_SUCCESS) {
-        if (!remember(block)) return result;  // stays charged
-    } else if (block.pool != nullptr) {
-        settle_pool(block);
-    } else {
-        give_block(block.gpu, block.bytes);
-    }
-    return result;
+template <class Call>
+CUresult free_memory(Call call, std::uint64_t pointer) {
+    return freeing_call(Kind::memory, pointer, call, settle_pool);
 }
+
+}  // namespace
+
+#include "vgpu/interposer/generated/memory_hooks.inc"

@@ -11,8 +11,6 @@
 
 namespace berth::vgpu::interposer {
 
-inline CUresult missing() { return CUDA_ERROR_NOT_SUPPORTED; }
-
 // `call` asks the driver, `handle` reads what it gave, `undo` gives that back.
 template <class Call, class Handle, class Undo>
 CUresult charged_call(Kind kind, std::uint64_t bytes, Call call, Handle handle, Undo undo) {
@@ -71,16 +69,19 @@ CUresult charged_rows(const Shape& shape, Call call, Given rows, Undo undo) {
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-// The other way. A block that is not here was never charged.
+// The other way. A block that is not here was never charged; one of a pool is for `settle`.
 template <class Call>
-CUresult freeing_call(Kind kind, std::uint64_t handle, Call call) {
+CUresult freeing_call(Kind kind, std::uint64_t handle, Call call, void (*settle)(const Block&)) {
     const Block block = forget(kind, handle);
     const CUresult result = call();
     if (block.kind == Kind::none) return result;
-    if (result == CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS) {
+        if (!remember(block)) return result;  // stays charged: never less than what is held
+    } else if (block.pool != nullptr) {
+        settle(block);
+    } else {
         give_block(block.gpu, block.bytes);
-    else if (!remember(block))
-        return result;  // stays charged: never less than what is held
+    }
     return result;
 }
 

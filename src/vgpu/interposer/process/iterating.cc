@@ -14,7 +14,6 @@ constexpr std::uint32_t kMeasureEvery = 16;  // launches, where no end is waited
 constinit iterations::Iterations iterations;
 std::atomic<bool> is_taken{false};
 std::atomic<iterations::Passage> last_known{0};  // kInside, where iterations are known
-std::atomic<std::int64_t> waited_at_gates{0};  // ns
 
 // Iterations since the last that was measured.
 struct Unmeasured {
@@ -22,7 +21,7 @@ struct Unmeasured {
     bool has_odd = true;
     std::uint32_t kind = 0;
     std::int64_t since = 0;         // the end of the last one
-    std::int64_t waited_until = 0;  // waited_at_gates then
+    std::int64_t waited_until = 0;  // waited_at_gates_ns() then
 };
 Unmeasured unmeasured;
 
@@ -64,7 +63,7 @@ void write(const Measured& measured, ledger::Slot& slot) {
 
 Measured measure() {
     const std::int64_t now = now_ns();
-    const std::int64_t waited = waited_at_gates;
+    const std::int64_t waited = waited_at_gates_ns();
     const std::int64_t took = now - unmeasured.since - (waited - unmeasured.waited_until);
     const bool is_new = unmeasured.kind != iterations.kinds();
     const bool is_timed = !unmeasured.has_odd && !is_new && took > 0;
@@ -113,8 +112,6 @@ void note_wait(std::int64_t ns) {
     iterations.waited(ns);
 }
 
-void note_gate(std::int64_t ns) { waited_at_gates.fetch_add(ns); }
-
 void begin_noting() { is_noting = true; }
 
 void forget_iterations() {
@@ -123,7 +120,6 @@ void forget_iterations() {
     last_known = 0;
     iterations = iterations::Iterations{};
     unmeasured = {};
-    waited_at_gates = 0;
 }
 
 }  // namespace berth::vgpu::interposer

@@ -29,8 +29,6 @@ inline iterations::Passage note_launch(const void* work) {
 void measure_iterations();
 // The program has waited for its work.
 void note_wait(std::int64_t ns);
-// It has waited at a gate.
-void note_gate(std::int64_t ns);
 
 void begin_noting();
 // In a forked child: nothing is known of it.

@@ -81,14 +81,6 @@ bool make_room_at_once(CUmemoryPool handle, Pool& pool, std::uint64_t bytes) {
     return false;
 }
 
-bool is_capturing(CUstream stream) {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const RealDriver& real = load_real_driver();
-    return real.cuStreamIsCapturing != nullptr &&
-           (real.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-            status != CU_STREAM_CAPTURE_STATUS_NONE);
-}
-
 // Of one that the program has not made: a device's own, or one of memory that no GPU has.
 Gpu gpu_of_default(CUmemoryPool handle) {
     const RealDriver& real = load_real_driver();
@@ -223,10 +215,11 @@ void settle_graph_memory(Gpu gpu) {
     charged = reserved;
 }
 
-// One body for both default streams.
-template <class Call, class Free>
-CUresult allocate_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool, CUstream stream,
-                        Call call, Free free) {
+namespace {
+
+template <class Call>
+CUresult allocate_async(Call call, CUdeviceptr* pointer, std::size_t bytes, CUstream stream,
+                        CUmemoryPool pool = nullptr) {
     if (!is_tenant() || pointer == nullptr || bytes == 0) return call();
     if (is_capturing(stream)) {
         expect_graph_memory();
@@ -234,115 +227,43 @@ CUresult allocate_async(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool po
     }
     const CUmemoryPool from = pool == nullptr ? current_pool() : pool;
     if (from == nullptr) return call();
-    return pool_call({from, pointer, bytes, here().context}, call, free);
+    return pool_call({from, pointer, bytes, here().context}, call,
+                     [&] { real_driver.cuMemFreeAsync(*pointer, stream); });
 }
 
 template <class Call>
-CUresult free_async(CUdeviceptr pointer, Call call) {
-    const Block block = forget(Kind::memory, pointer);
+CUresult allocate_from(Call call, CUmemoryPool pool, CUdeviceptr* pointer, std::size_t bytes,
+                       CUstream stream) {
+    return pool == nullptr ? call() : allocate_async(call, pointer, bytes, stream, pool);
+}
+
+template <class Call>
+CUresult free_async(Call call, CUdeviceptr pointer) {
+    return freeing_call(Kind::memory, pointer, call,
+                        [](const Block& block) { note_freed(block, false); });
+}
+
+template <class Call>
+CUresult create_pool(Call call, CUmemoryPool* pool, const CUmemPoolProps* props) {
     const CUresult result = call();
-    if (block.kind == Kind::none) return result;
-    if (result != CUDA_SUCCESS) {
-        if (!remember(block)) return result;  // stays charged
-    } else if (block.pool != nullptr) {
-        note_freed(block, false);
-    } else {
-        give_block(block.gpu, block.bytes);
-    }
-    return result;
-}
-
-}  // namespace berth::vgpu::interposer
-
-using namespace berth::vgpu::interposer;
-
-CUresult cuMemAllocAsync(CUdeviceptr* pointer, std::size_t bytes, CUstream stream) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemAllocAsync == nullptr) return missing();
-    return allocate_async(
-        pointer, bytes, nullptr, stream,
-        [&] { return real.cuMemAllocAsync(pointer, bytes, stream); },
-        [&] { real.cuMemFreeAsync(*pointer, stream); });
-}
-
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr* pointer, std::size_t bytes, CUstream stream) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemAllocAsync_ptsz == nullptr) return missing();
-    const CUstream meant = stream == nullptr ? cu_stream_per_thread() : stream;
-    return allocate_async(
-        pointer, bytes, nullptr, meant,
-        [&] { return real.cuMemAllocAsync_ptsz(pointer, bytes, stream); },
-        [&] { real.cuMemFreeAsync_ptsz(*pointer, stream); });
-}
-
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool,
-                                 CUstream stream) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemAllocFromPoolAsync == nullptr) return missing();
-    const auto call = [&] { return real.cuMemAllocFromPoolAsync(pointer, bytes, pool, stream); };
-    if (pool == nullptr) return call();
-    return allocate_async(pointer, bytes, pool, stream, call,
-                          [&] { real.cuMemFreeAsync(*pointer, stream); });
-}
-
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool,
-                                      CUstream stream) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemAllocFromPoolAsync_ptsz == nullptr) return missing();
-    const auto call = [&] {
-        return real.cuMemAllocFromPoolAsync_ptsz(pointer, bytes, pool, stream);
-    };
-    if (pool == nullptr) return call();
-    const CUstream meant = stream == nullptr ? cu_stream_per_thread() : stream;
-    return allocate_async(pointer, bytes, pool, meant, call,
-                          [&] { real.cuMemFreeAsync_ptsz(*pointer, stream); });
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemFreeAsync == nullptr) return missing();
-    return free_async(pointer, [&] { return real.cuMemFreeAsync(pointer, stream); });
-}
-
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemFreeAsync_ptsz == nullptr) return missing();
-    return free_async(pointer, [&] { return real.cuMemFreeAsync_ptsz(pointer, stream); });
-}
-
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t keep_bytes) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemPoolTrimTo == nullptr) return missing();
-    const CUresult result = real.cuMemPoolTrimTo(pool, keep_bytes);
-    Block any;
-    any.pool = pool;
-    settle_pool(any);
-    return result;
-}
-
-CUresult cuMemPoolCreate(CUmemoryPool* handle, const CUmemPoolProps* props) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemPoolCreate == nullptr) return missing();
-    const CUresult result = real.cuMemPoolCreate(handle, props);
-    if (result != CUDA_SUCCESS || !is_tenant() || handle == nullptr || props == nullptr)
+    if (result != CUDA_SUCCESS || !is_tenant() || pool == nullptr || props == nullptr)
         return result;
     const bool is_of_gpu = props->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
                            props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED;
     const Gpu gpu = is_of_gpu ? gpu_of(props->location.id) : kUnlimited;
     const Locked locked(lock);
-    if (pools.put(*handle, Pool{gpu, 0, false, false}) != nullptr) return result;
-    real.cuMemPoolDestroy(*handle);
+    if (pools.put(*pool, Pool{gpu, 0, false, false}) != nullptr) return result;
+    real_driver.cuMemPoolDestroy(*pool);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuMemPoolDestroy(CUmemoryPool handle) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuMemPoolDestroy == nullptr) return missing();
+template <class Call>
+CUresult destroy_pool(Call call, CUmemoryPool handle) {
     const Locked locked(lock);
     Pool* const known = pools.find(handle);
-    if (known == nullptr) return real.cuMemPoolDestroy(handle);
+    if (known == nullptr) return call();
     const std::uint64_t used = attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
-    const CUresult result = real.cuMemPoolDestroy(handle);
+    const CUresult result = call();
     if (result != CUDA_SUCCESS) return result;
     Pool& pool = *known;
     const std::uint64_t idle = pool.charged - std::min(used, pool.charged);
@@ -353,60 +274,40 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     return result;
 }
 
-CUresult cuDeviceGraphMemTrim(CUdevice device) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuDeviceGraphMemTrim == nullptr) return missing();
-    const CUresult result = real.cuDeviceGraphMemTrim(device);
+template <class Call>
+CUresult trim_pool(Call call, CUmemoryPool pool) {
+    const CUresult result = call();
+    Block any;
+    any.pool = pool;
+    settle_pool(any);
+    return result;
+}
+
+template <class Call>
+CUresult trim_graphs(Call call) {
+    const CUresult result = call();
     settle_graph_memory(here().gpu);
     return result;
 }
 
-CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                                std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGraphAddMemAllocNode == nullptr) return missing();
-    expect_graph_memory();
-    return real.cuGraphAddMemAllocNode(node, graph, dependencies, count, params);
-}
-
 // It may be one that allocates.
-CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                        std::size_t count, void* params) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGraphAddNode == nullptr) return missing();
+template <class Call>
+CUresult add_node(Call call) {
     expect_graph_memory();
-    return real.cuGraphAddNode(node, graph, dependencies, count, params);
-}
-
-CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                           const void* edges, std::size_t count, void* params) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGraphAddNode_v2 == nullptr) return missing();
-    expect_graph_memory();
-    return real.cuGraphAddNode_v2(node, graph, dependencies, edges, count, params);
-}
-
-CUresult cuGraphAddNode_v3(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                           const void* edges, std::size_t count, void* params) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGraphAddNode_v3 == nullptr) return missing();
-    expect_graph_memory();
-    return real.cuGraphAddNode_v3(node, graph, dependencies, edges, count, params);
+    return call();
 }
 
 // What a graph allocates is taken at its first launch, or already here.
-CUresult cuGraphUpload(CUgraphExec graph, CUstream stream) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGraphUpload == nullptr) return missing();
-    const CUresult result = real.cuGraphUpload(graph, stream);
+template <class Call>
+CUresult upload_graph(Call call) {
+    const CUresult result = call();
     if (is_tenant()) settle_graph_memory(here().gpu);
     return result;
 }
 
-CUresult cuGraphUpload_ptsz(CUgraphExec graph, CUstream stream) {
-    const RealDriver& real = load_real_driver();
-    if (real.cuGraphUpload_ptsz == nullptr) return missing();
-    const CUresult result = real.cuGraphUpload_ptsz(graph, stream);
-    if (is_tenant()) settle_graph_memory(here().gpu);
-    return result;
-}
+}  // namespace
+}  // namespace berth::vgpu::interposer
+
+using namespace berth::vgpu::interposer;
+
+#include "vgpu/interposer/generated/pools_hooks.inc"

@@ -13,7 +13,6 @@
 #include <new>
 
 #include "vgpu/interposer/complain.h"
-#include "vgpu/interposer/process/tenancy.h"
 
 namespace berth::vgpu::interposer {
 namespace {
@@ -69,11 +68,11 @@ void* keep_watch(void* argument) {
 
 }  // namespace
 
-int Seat::find(const char* uuid) const {
+Gpu Seat::find(const char* uuid) const {
     for (std::uint32_t gpu = 0; gpu < gpu_count; ++gpu)
         if (::strcmp(without_kind(membership.terms->gpus[places[gpu]].uuid), without_kind(uuid)) ==
             0)
-            return static_cast<int>(gpu);
+            return static_cast<Gpu>(gpu);
     return kNotGiven;
 }
 

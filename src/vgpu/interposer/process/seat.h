@@ -5,6 +5,7 @@
 // thread may still look at it, and the arbiter's end is rare.
 #pragma once
 
+#include "vgpu/interposer/process/gpu.h"
 #include "vgpu/ledger/admission.h"
 
 namespace berth::vgpu::interposer {
@@ -18,7 +19,7 @@ struct Seat {
     ledger::Place place(std::uint32_t gpu) const { return membership.place(places[gpu]); }
     // By "GPU-..." or "MIG-...": the kind of device may be written differently, the rest counts.
     // kNotGiven when the tenant has no share of it.
-    int find(const char* uuid) const;
+    Gpu find(const char* uuid) const;
 };
 
 // A new seat with the GPUs in the order of `before`, or of its own where that is null; nullptr

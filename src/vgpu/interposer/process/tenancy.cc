@@ -2,26 +2,18 @@
 #include "vgpu/interposer/process/tenancy.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "vgpu/interposer/complain.h"
 #include "vgpu/interposer/driver/calls.h"
 #include "vgpu/interposer/now.h"
-#include "vgpu/interposer/process/blocks.h"
-#include "vgpu/interposer/process/devices.h"
-#include "vgpu/interposer/process/iterating.h"
 #include "vgpu/interposer/process/seat.h"
 
 namespace berth::vgpu::interposer {
 namespace {
 
-constexpr int kJoinMs = 5000;
 constexpr int kGateMs = 100;  // as long as a dead arbiter can hold a launch back
 constexpr int kLookMs = 2;    // within which an arbiter looks that was rung for
 constexpr int kLooksMax = 5;
@@ -33,7 +25,6 @@ constexpr std::uint32_t kNoTurn = UINT32_MAX;
 std::atomic<Seat*> seat{nullptr};
 // Shared by threads that charge, exclusive for moving to another seat.
 pthread_rwlock_t moving = PTHREAD_RWLOCK_INITIALIZER;
-pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 constexpr std::atomic<std::uint32_t> kNotGated{0};
 // In which turn on each GPU the last iteration began.
 std::atomic<std::uint32_t> last_turn[ledger::kGpusMax];
@@ -48,19 +39,6 @@ class Staying {
 
 ledger::Place place_of(Gpu gpu) { return seat.load()->place(static_cast<std::uint32_t>(gpu)); }
 
-// In the child: the slot is the parent's, and no thread of ours lives here.
-void forget_parent() {
-    Seat* parents = seat.exchange(nullptr);
-    gated_word = &kNotGated;
-    note_calls_in(nullptr);
-    if (parents != nullptr) ::close(parents->membership.socket);
-    moving = PTHREAD_RWLOCK_INITIALIZER;
-    entering = PTHREAD_MUTEX_INITIALIZER;
-    forget_iterations();
-    forget_all_blocks();
-    forget_devices();
-}
-
 // Only its own slot has what this process is charged.
 std::uint64_t charged_here(const ledger::Place& place) {
     return place.line->slots[place.slot].charged;
@@ -71,6 +49,15 @@ ledger::Slot& first_slot(const Seat& of) {
     const ledger::Place place = of.membership.place(0);
     return place.line->slots[place.slot];
 }
+
+std::atomic<std::int64_t> waited_ns{0};  // at gates
+
+}  // namespace
+
+const std::atomic<std::uint32_t>* gated_word = &kNotGated;
+std::atomic<bool> is_in_rotation{false};
+
+const Seat* current_seat() { return seat.load(); }
 
 void move_to(Seat* next) {
     ::pthread_rwlock_wrlock(&moving);
@@ -97,77 +84,13 @@ void move_to(Seat* next) {
 
 void let_everybody_pass() { gated_word = &kNotGated; }
 
-// A new process of a tenant that is off its GPUs: they are others' now. That it is here brings it
-// back.
-void wait_while_off() {
-    for (const Seat* here = seat.load(); here != nullptr; here = seat.load()) {
-        if (here->membership.terms->is_off == 0) return;
-        note_call();
-        ledger::wait_while_off(here->membership, kGateMs);
-    }
-}
-
-// Only for a process that started before its tenant moved and has not been on a GPU since: its
-// variable is out of date. A process that sees fewer GPUs than the tenant has has chosen them.
-void name_devices_anew() {
-    const char* started_with = ::getenv("BERTH_VGPU_GPUS");
-    const char* visible = ::getenv("CUDA_VISIBLE_DEVICES");
-    const Seat* here = seat.load();
-    if (here == nullptr || started_with == nullptr || visible == nullptr) return;
-    char now[ledger::kGpusMax * (ledger::kUuidMax + 1)];
-    char* end = now;
-    for (std::uint32_t gpu = 0; gpu < here->gpu_count; ++gpu) {
-        end += ::snprintf(end, ledger::kUuidMax + 1, "%s%s", gpu == 0 ? "" : ",",
-                          here->membership.terms->gpus[here->places[gpu]].uuid);
-    }
-    const std::string_view seen(visible);
-    const auto count = static_cast<std::uint32_t>(std::count(seen.begin(), seen.end(), ',') + 1);
-    if (::strcmp(now, started_with) == 0 || count != here->gpu_count) return;
-    ::setenv("CUDA_VISIBLE_DEVICES", now, 1);
-    ::setenv("BERTH_VGPU_GPUS", now, 1);
-}
-
-// Without a tenant to enter there is nothing to do, and that is fine.
-bool enter() {
-    const char* socket = ::getenv("BERTH_VGPU_SOCKET");
-    if (socket == nullptr || socket[0] == 0 || seat.load() != nullptr) return true;
-    ledger::Reason reason;
-    Seat* first = take_seat(socket, kJoinMs, nullptr, reason);
-    if (first == nullptr) {
-        complain("this job may not use GPUs without its share: %s", reason.text);
-        return false;
-    }
-    static bool is_registered = false;
-    if (!is_registered) ::pthread_atfork(nullptr, nullptr, forget_parent);
-    is_registered = true;
-    move_to(first);
-    begin_noting();
-    watch_seat(first, socket, {move_to, let_everybody_pass});
-    return true;
-}
-
-}  // namespace
-
-const std::atomic<std::uint32_t>* gated_word = &kNotGated;
-std::atomic<bool> is_in_rotation{false};
-
-bool enter_tenancy() {
-    if (seat.load() != nullptr) {
-        wait_while_off();
-        return true;
-    }
-    ::pthread_mutex_lock(&entering);
-    const bool entered = enter();
-    ::pthread_mutex_unlock(&entering);
-    if (entered) {
-        wait_while_off();
-        if (gpu_count() > 0) name_devices_anew();
-    }
-    return entered;
-}
-
-void learn_tenants_devices() {
-    if (const Seat* here = seat.load()) learn_devices(*here);
+void forget_seat() {
+    const Seat* const parents = seat.exchange(nullptr);
+    let_everybody_pass();
+    note_calls_in(nullptr);
+    if (parents != nullptr) ::close(parents->membership.socket);
+    moving = PTHREAD_RWLOCK_INITIALIZER;
+    waited_ns = 0;
 }
 
 bool is_tenant() { return seat.load() != nullptr; }
@@ -209,7 +132,7 @@ bool wait_for_turn(Gpu gpu, std::uint64_t bytes, Attempt& attempt) {
     }
     const std::int64_t before = now_ns();
     ledger::wait_for_change(here->membership, here->places[gpu], attempt.gate, kGateMs);
-    note_gate(now_ns() - before);
+    waited_ns.fetch_add(now_ns() - before);
     return true;
 }
 
@@ -228,7 +151,7 @@ bool wait_for_room(Gpu gpu, std::uint64_t bytes, Attempt& attempt) {
     ledger::wait_for_room(here->membership, here->places[gpu], bytes, attempt.answers, kGateMs);
     const std::int64_t took = now_ns() - before;
     attempt.waited_ns += std::min<std::int64_t>(took, kGateMs * 1'000'000);
-    note_gate(took);
+    waited_ns.fetch_add(took);
     return true;
 }
 
@@ -332,10 +255,12 @@ ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage) {
         if (begins) slot.inside = 0;
         const std::int64_t before = now_ns();
         ledger::wait_for_change(here->membership, here->places[gpu], word, kGateMs);
-        note_gate(now_ns() - before);
+        waited_ns.fetch_add(now_ns() - before);
     }
     return ledger::Gate::open;
 }
+
+std::int64_t waited_at_gates_ns() { return waited_ns; }
 
 std::int64_t ahead_ns(Gpu gpu) {
     const Seat* here = seat.load();

@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As whom does this process use GPUs? As a member of the tenant whose socket is named by
-// BERTH_VGPU_SOCKET, from its first cuInit on; without that variable it belongs to no tenant and is
-// unlimited.
+// As whom does this process use GPUs, and what may it take of them? As a member of the tenant that
+// it has joined (joining.h), or of none: then it is unlimited.
 //
 // Its slot has what it is charged. It brings that to an arbiter that was restarted: both map the
-// memory of the slot. A forked child belongs to no tenant until its own cuInit: CUDA does not live
-// on in it.
+// memory of the slot.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "vgpu/abi/cuda_values.h"
+#include "vgpu/interposer/process/gpu.h"
 #include "vgpu/iterations/iterations.h"
 #include "vgpu/ledger/admission.h"
 #include "vgpu/ledger/gate.h"
 
 namespace berth::vgpu::interposer {
 
-// Of a device: its place in the tenant's terms, or why it has none.
-using Gpu = int;
-inline constexpr Gpu kUnlimited = -1;  // this process belongs to no tenant
-inline constexpr Gpu kNotGiven = -2;  // the tenant has no share of this device
+struct Seat;
 
-// Called before each cuInit: while the tenant is off its GPUs it waits, and where they are others
-// now than when it was started (BERTH_VGPU_GPUS), CUDA_VISIBLE_DEVICES names those. False when the
-// tenant's arbiter does not admit this process: it must not go on, and why is on stderr.
-bool enter_tenancy();
-// Called after each successful cuInit.
-void learn_tenants_devices();
+// Null: of no tenant.
+const Seat* current_seat();
+// From now on this process is charged at that seat, with what it was charged at the one before.
+void move_to(Seat* next);
+// No gate is closed any more: its arbiter has gone.
+void let_everybody_pass();
+// In a forked child.
+void forget_seat();
+
 bool is_tenant();
 
 Gpu gpu_of(CUdevice device);
@@ -74,6 +73,8 @@ class InCall {
 
 // Waits while the gate of a GPU is closed to this launch. Open where there is no arbiter to ask.
 ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage);
+// How long threads have waited at gates, and for room, all together.
+std::int64_t waited_at_gates_ns();
 // How much work this process may have launched ahead of a GPU that is gated, in ns.
 std::int64_t ahead_ns(Gpu gpu);
 // What the arbiter schedules by.

@@ -47,14 +47,6 @@ struct Work {
 };
 Work works[ledger::kGpusMax];
 
-bool is_capturing(CUstream stream) {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const RealDriver& real = load_real_driver();
-    return real.cuStreamIsCapturing != nullptr &&
-           (real.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-            status != CU_STREAM_CAPTURE_STATUS_NONE);
-}
-
 // A thread's own stream has the same handle in each of them.
 const void* key_of(CUstream stream) {
     if (stream == cu_stream_per_thread()) return reinterpret_cast<const void*>(::pthread_self());

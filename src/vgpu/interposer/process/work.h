@@ -31,7 +31,6 @@ class GatedLaunch {
     GatedLaunch(CUstream stream, iterations::Passage passage);
     // After the launch; `result` is what the driver said.
     void launched(CUresult result) const;
-    Gpu gpu() const { return here_.gpu; }
 
   private:
     CUstream stream_;
