@@ -221,5 +221,35 @@ class Freezing(ServerCase):
         self.assertIn("as soon as GPUs of sim1 are free for it", receipt)
 
 
+class FreezingOfGangs(ServerCase):
+    FLAGS = ("--gpus", "sim:2x2x16G", "--min-runtime", "0")
+
+    def shown(self, **spec):
+        job = self.server.submit(["sleep", "1000"], **spec)["id"]
+        self.server.wait_for_state(job, "running")
+        return " ".join(self.server.berth("show", job).stdout.split())
+
+    def check_signal(self, shown, why_not):
+        self.assertIn(f"pauses by signal, to save and stop; no checkpoint: {why_not}; "
+                      "it starts again from what it saved", shown)
+
+    def test_a_gang_on_several_nodes_is_said_to_get_a_signal(self):
+        self.check_signal(self.shown(gpus=2, tasks_min=2, tasks_max=2), "it runs on 2 nodes")
+
+    def test_an_elastic_gang_of_groups_is_said_to_get_a_signal(self):
+        groups = [{"name": "a", "tasks_min": 1, "tasks_max": 2, "level": "node"}]
+        self.check_signal(self.shown(topology={"groups": groups}, elastic="restart"),
+                          "it is elastic, by groups")
+
+    def test_tasks_that_share_a_gpu_are_said_to_get_a_signal(self):
+        self.check_signal(self.shown(request={"share": 0.5}, tasks_min=2, tasks_max=2,
+                                     topology={"required": "node"}),
+                          "several of its tasks share GPUs")
+
+    def test_a_gang_on_one_node_is_said_to_be_kept(self):
+        self.assertRegex(self.shown(tasks_min=2, tasks_max=2, topology={"required": "node"}),
+                         "pauses by +checkpoint, with all its processes kept")
+
+
 if __name__ == "__main__":
     main()

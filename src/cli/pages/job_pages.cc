@@ -261,9 +261,14 @@ std::string pause_lines(const model::JobRecord& record, const Style& style) {
                         "checkpoint, with all its processes kept; a signal while none uses a GPU",
                         style);
         case model::PauseRung::Signal:
-            return line("pauses by", "signal, to save and stop; no checkpoint: " + way.why_not,
+            return line("pauses by",
+                        "signal, to save and stop; no checkpoint: " + way.why_not +
+                            "; it starts again from what it saved",
                         style);
-        case model::PauseRung::Kill: return line("pauses by", "ending it: " + way.why_not, style);
+        case model::PauseRung::Kill:
+            return line("pauses by",
+                        "ending it: " + way.why_not + "; it starts again from what it saved before",
+                        style);
     }
     return {};
 }
