@@ -62,4 +62,12 @@ Report report(const model::LedgerBook& book, const Days& days, By by,
     return report;
 }
 
+model::GpuTimes times_of(const model::LedgerBook& book, const Days& days) {
+    model::GpuTimes times;
+    for (const model::LedgerRow& row : book.rows) {
+        if (row.day >= days.first && row.day <= days.last) times += row.times;
+    }
+    return times;
+}
+
 }  // namespace berth::ledger

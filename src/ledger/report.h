@@ -44,4 +44,7 @@ std::string date_of(std::int64_t day);
 Report report(const model::LedgerBook& book, const Days& days, By by,
               const model::GpuPrices& prices);
 
+// Of all rows of these days.
+model::GpuTimes times_of(const model::LedgerBook& book, const Days& days);
+
 }  // namespace berth::ledger

@@ -4,7 +4,7 @@ import csv
 import datetime
 import io
 
-from server_case import Refused, ServerCase, main
+from server_case import Refused, ServerCase, eventually, main
 
 USES = ["busy", "allocated_idle", "not_measured", "starting", "leaving", "lost_to_pause",
         "lost_to_failure", "reserved", "blocked_by_room", "blocked_by_rules", "free", "others",
@@ -50,6 +50,32 @@ class Ledger(ServerCase):
             self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
         self.assertIn("Sums to capacity, exactly:", self.server.berth("report").stdout)
         self.assertIn("breaks has had", self.server.berth("eff", "breaks").stdout)
+
+    def test_savings_are_parts_of_the_waste_with_an_act_each_whatever_it_is_by(self):
+        self.server.berth("project", "create", "owner", "--quota", "8")
+        self.server.wait(self.shell("sleep 0.2; exit 3", gpus=1, name="breaks"))
+        taken = self.shell("sleep 1000", gpus=2, name="taken")
+        eventually(lambda: self.server.request("GET", f"jobs/{taken}")["milli_gpu_ms"]
+                   .get("not_measured"))
+        self.server.wait(self.shell("sleep 1000", gpus=8, project="owner"), "running")
+        for by in ["project", "job", "day"]:
+            found = self.ledger(f"?by={by}")
+            savings = {saving["name"]: saving for saving in found["savings"]}
+            self.assertEqual(savings["taken"]["use"], "lost_to_pause")
+            self.assertEqual(savings["taken"]["job"], taken)
+            self.assertEqual(savings["taken"]["command"], f"berth eff {taken}")
+            self.assertTrue(all(saving["act"] for saving in found["savings"]))
+            sum_of_savings = sum(saving["gpu_seconds"] for saving in found["savings"])
+            self.assertLessEqual(sum_of_savings, found["wasted"] + 1e-6)
+            self.assertEqual([said["about"] for said in found["sentences"]], ["use", "waste"])
+        report = " ".join(self.server.berth("report").stdout.split())
+        self.assertRegex(report, "What would save most, in GPU [a-z]+ a week at most:")
+        self.assertIn("lost to pause save on SIGTERM, or more often", report)
+        self.assertTrue(report.startswith("Of "), report)
+
+    def test_a_report_ends_where_it_is_asked_to(self):
+        text = self.server.berth("report", "--since", "2001-01-01", "--until", "2001-01-31").stdout
+        self.assertEqual(text, "No GPU time is on record from 2001-01-01 to 2001-01-31.\n")
 
     def test_a_name_in_csv_is_no_formula(self):
         self.server.berth("project", "create", "=1+1", "--quota", "0")

@@ -2,7 +2,8 @@
 //
 // Where did the GPU time go? ?from=DATE&to=DATE&by=project|user|job|gpu|pool|day, as JSON or, with
 // ?form=csv, as a table. Days are whole ones, UTC, both included. In GPU seconds, exact. By job:
-// what each had in its whole life that lives, or ended on one of these days.
+// what each had in its whole life that lives, or ended on one of these days. Whatever it is by, it
+// begins with the sentences and savings of all GPUs.
 #include <algorithm>
 
 #include "api/answers/job_views.h"
@@ -10,7 +11,7 @@
 #include "api/http/problem.h"
 #include "codec/text/json_writer.h"
 #include "codec/words/timestamp.h"
-#include "ledger/report.h"
+#include "ledger/sentences.h"
 
 namespace berth::api {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using model::GpuUse;
 
 constexpr std::int64_t kDaysShown = 7;
-constexpr int kEndedJobsMax = 1'000;  // the newest are looked at
+constexpr base::Duration kOldEnough{10'000};  // of what is only named beside an amount
 
 struct LedgerQuery {
     ledger::Days days;
@@ -26,10 +27,18 @@ struct LedgerQuery {
     bool is_csv = false;
 };
 
+struct LedgerSpan {
+    model::LedgerBook book;
+    ledger::Days days;
+    std::int64_t today = 0;  // since the epoch, as days are
+};
+
 struct LedgerAnswer {
     LedgerQuery query;
     ledger::Report report;
     bool has_cost = false;
+    std::vector<ledger::Sentence> sentences = {};
+    ledger::Savings savings = {};
 };
 
 std::string_view name_of(GpuUse use) { return model::kGpuUseNames[static_cast<std::size_t>(use)]; }
@@ -63,21 +72,35 @@ base::Result<LedgerQuery> read_query(const Call& call, base::TimePoint now) {
     return query;
 }
 
-void add_job(ledger::Report& report, const model::JobRecord& job, const model::GpuTimes& times) {
-    if (times.sum() == 0) return;
-    report.entries.push_back({std::to_string(job.id.value) + " " + job.spec.name, times, 0});
-    report.total.times += times;
-}
-
-base::Result<ledger::Report> report_jobs(Site& site, const ledger::Days& days,
-                                         const model::LedgerBook& book) {
-    ledger::Report report;
-    const lifecycle::State& state = site.controller.state();
-    for (const model::JobTime& job : book.jobs) add_job(report, state.jobs.at(job.job), job.times);
-    BERTH_TRY(ended, site.store.finished_jobs({.project = {}, .limit = kEndedJobsMax}));
+// Of jobs that live, and those of `ended` that ended on these days.
+std::vector<ledger::JobAccount> accounts_of_jobs(const lifecycle::State& state,
+                                                 const LedgerSpan& span,
+                                                 const std::vector<model::JobRecord>& ended) {
+    std::vector<ledger::JobAccount> accounts;
+    const auto add = [&](const model::JobRecord& job, const model::GpuTimes& times,
+                         std::int64_t last) {
+        if (times.sum() == 0) return;
+        const bool is_whole =
+            lifecycle::day_of(job.created) >= span.days.first && last <= span.days.last;
+        accounts.push_back({&job, times, is_whole});
+    };
+    for (const model::JobTime& job : span.book.jobs) {
+        add(state.jobs.at(job.job), job.times, span.today);
+    }
     for (const model::JobRecord& job : ended) {
         const std::int64_t day = lifecycle::day_of(job.finished.value_or(job.created));
-        if (day >= days.first && day <= days.last) add_job(report, job, job.milli_gpu_ms);
+        if (day >= span.days.first && day <= span.days.last) add(job, job.milli_gpu_ms, day);
+    }
+    return accounts;
+}
+
+ledger::Report report_jobs(const std::vector<ledger::JobAccount>& accounts) {
+    ledger::Report report;
+    for (const ledger::JobAccount& account : accounts) {
+        const model::JobRecord& job = *account.job;
+        report.entries.push_back(
+            {std::to_string(job.id.value) + " " + job.spec.name, account.times, 0});
+        report.total.times += account.times;
     }
     return report;
 }
@@ -95,13 +118,57 @@ void write_entry(codec::JsonWriter& json, const LedgerAnswer& answer, const ledg
     json.end_object();
 }
 
-std::string json_of(const LedgerAnswer& answer) {
+void write_saving(codec::JsonWriter& json, const ledger::Saving& saving, std::int64_t a_week) {
+    json.begin_object();
+    json.key("use").string(name_of(saving.use));
+    json.key("gpu_seconds").raw(seconds(saving.gpu_time));
+    json.key("gpu_seconds_a_week").raw(seconds(a_week));
+    json.key("act").string(saving.act);
+    json.key("command").string(saving.command);
+    json.key("job");
+    if (saving.job.is_valid()) {
+        json.raw(std::to_string(saving.job.value));
+    } else {
+        json.null();
+    }
+    json.key("name").string(saving.name);
+    json.key("others").raw(std::to_string(saving.others));
+    json.key("project").string(saving.project);
+    json.key("user").string(saving.user);
+    json.key("pool").string(saving.pool);
+    json.end_object();
+}
+
+void write_savings(codec::JsonWriter& json, const LedgerAnswer& answer,
+                   const model::LedgerBook& book) {
+    const auto a_week = [&](std::int64_t gpu_time) {
+        return ledger::in_a_week(gpu_time, book, answer.query.days);
+    };
+    json.key("sentences").begin_array();
+    for (const ledger::Sentence& sentence : answer.sentences) {
+        json.begin_object();
+        json.key("about").string(ledger::kAboutNames[static_cast<std::size_t>(sentence.about)]);
+        json.key("text").string(sentence.text);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("wasted").raw(seconds(answer.savings.wasted));
+    json.key("savings").begin_array();
+    for (const ledger::Saving& saving : answer.savings.most) {
+        write_saving(json, saving, a_week(saving.gpu_time));
+    }
+    json.end_array();
+    json.key("other_savings_a_week").raw(seconds(a_week(answer.savings.others)));
+}
+
+std::string json_of(const LedgerAnswer& answer, const model::LedgerBook& book) {
     std::string body;
     codec::JsonWriter json(body);
     json.begin_object();
     json.key("from").string(ledger::date_of(answer.query.days.first));
     json.key("to").string(ledger::date_of(answer.query.days.last));
     json.key("by").string(answer.query.by);
+    write_savings(json, answer, book);
     json.key("rows").begin_array();
     for (const ledger::Entry& entry : answer.report.entries) write_entry(json, answer, entry);
     json.end_array();
@@ -150,18 +217,23 @@ void get_ledger(Site& site, Call call) {
     const base::TimePoint now = std::max(site.clock.now(), state.time);
     const auto query = read_query(call, now);
     if (!query) return call.respond(problem(query.error()));
-    const model::LedgerBook book = state.ledger.book(now);
+    const LedgerSpan span{state.ledger.book(now), query->days, lifecycle::day_of(now)};
     const model::GpuPrices& prices = site.controller.policy().gpu_prices;
-    LedgerAnswer answer{*query, {}, !prices.empty() && query->by != "job"};
-    if (query->by == "job") {
-        auto jobs = report_jobs(site, query->days, book);
-        if (!jobs) return call.respond(problem(jobs.error()));
-        answer.report = *std::move(jobs);
+    const bool is_by_job = query->by == "job";
+    LedgerAnswer answer{*query, {}, !prices.empty() && !is_by_job};
+    const auto ended = site.ended.newest(now, is_by_job ? base::Duration{0} : kOldEnough);
+    if (!ended) return call.respond(problem(ended.error()));
+    const auto jobs = accounts_of_jobs(state, span, **ended);
+    if (is_by_job) {
+        answer.report = report_jobs(jobs);
     } else {
         const auto by = std::ranges::find(ledger::kByNames, query->by) - ledger::kByNames.begin();
-        answer.report = ledger::report(book, query->days, static_cast<ledger::By>(by), prices);
+        answer.report = ledger::report(span.book, span.days, static_cast<ledger::By>(by), prices);
     }
-    if (!query->is_csv) return call.respond(json_response(json_of(answer)));
+    answer.savings = ledger::savings(span.book, span.days, jobs);
+    answer.sentences = ledger::sentences(ledger::times_of(span.book, span.days), answer.savings,
+                                         span.days, span.today);
+    if (!query->is_csv) return call.respond(json_response(json_of(answer, span.book)));
     Response response;
     response.body = csv_of(answer);
     response.content_type = "text/csv; charset=utf-8";

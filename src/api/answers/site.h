@@ -16,6 +16,7 @@
 #include "api/live/waiting.h"
 #include "api/map/map_desk.h"
 #include "api/pages/pages.h"
+#include "api/past/ended_jobs.h"
 #include "api/past/past_desk.h"
 #include "control/controller.h"
 #include "ports/clock.h"
@@ -65,6 +66,7 @@ struct Site {
     Background in_background;
     ForesightDesk foresight;
     PastDesk past{store};
+    EndedJobs ended{store};
     MapDesk map{controller, inventory, clock, in_background};
 };
 

@@ -135,8 +135,28 @@ std::string ledger(SchemaBook& book) {
         object.add("cost", kNumber, false);
         return object.text();
     });
-    return book.refer("Ledger", [&] {
+    const std::string saving = book.refer("LedgerSaving", [] {
         ObjectSchema object(Side::Answer);
+        for (const std::string_view text :
+             {"use", "act", "command", "name", "project", "user", "pool"}) {
+            object.add(text, kText);
+        }
+        for (const std::string_view amount : {"gpu_seconds", "gpu_seconds_a_week"}) {
+            object.add(amount, kNumber);
+        }
+        object.add("job", R"({"type":["integer","null"],"minimum":0})");
+        object.add("others", kCount);
+        return object.text();
+    });
+    return book.refer("Ledger", [&] {
+        ObjectSchema sentence(Side::Answer);
+        sentence.add("about", kText);
+        sentence.add("text", kText);
+        ObjectSchema object(Side::Answer);
+        object.add("sentences", R"({"type":"array","items":)" + sentence.text() + "}");
+        object.add("wasted", kNumber);
+        object.add("savings", R"({"type":"array","items":)" + saving + "}");
+        object.add("other_savings_a_week", kNumber);
         object.add("from", R"({"type":"string","format":"date"})");
         object.add("to", R"({"type":"string","format":"date"})");
         object.add("by", kText);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -15,8 +14,8 @@
 namespace berth::cli {
 namespace {
 
-__extension__ using Wide = __int128;
-
+using ledger::GpuTimeUnit;
+using ledger::part_text;
 using model::GpuTimes;
 using model::GpuUse;
 using Uses = std::initializer_list<GpuUse>;
@@ -29,14 +28,22 @@ struct Row {
     std::string cost;  // empty: no prices are set
 };
 
+struct Saving {
+    std::int64_t a_week = 0;
+    std::string use;
+    std::string whose;
+    std::string act;
+};
+
 struct Answer {
-    std::string from;
-    std::string to;
+    std::string sentence;
     std::string by;
     std::vector<Row> rows;
     Row total;
     std::int64_t capacity = -1;  // of all GPUs; -1 = not said
     std::vector<std::string> unpriced;
+    std::vector<Saving> savings;
+    std::int64_t other_savings = 0;
 };
 
 // "3600.25" seconds, exactly. Errors: what it is not comes back as 0.
@@ -66,18 +73,35 @@ Row row_in(const codec::Value& map) {
     return row;
 }
 
+// "allocated idle".
+std::string words_of(std::string name) {
+    std::ranges::replace(name, '_', ' ');
+    return name;
+}
+
+// "jupyter of ana", "jupyter and 2 others of ana", "pool default".
+std::string whose(const codec::Value& saving) {
+    const std::string pool = member_text(saving, "pool");
+    if (!pool.empty()) return "pool " + pool;
+    std::string text = member_text(saving, "name");
+    if (text.empty()) text = "job " + member_text(saving, "job");
+    const std::string others = member_text(saving, "others");
+    if (others != "0") text += " and " + others + (others == "1" ? " other" : " others");
+    return text + " of " + member_text(saving, "user");
+}
+
+Saving saving_in(const codec::Value& saving) {
+    return {milli_gpu_ms_in(member_text(saving, "gpu_seconds_a_week")),
+            words_of(member_text(saving, "use")), whose(saving), member_text(saving, "act")};
+}
+
 base::Result<Answer> read_answer(std::string_view json) {
     BERTH_TRY(tree, codec::parse_json(json, "answer"));
     const codec::Value* rows = tree.find("rows");
     const codec::Value* total = tree.find("total");
     if (rows == nullptr || total == nullptr) return base::invalid("the answer is no ledger");
-    Answer answer{member_text(tree, "from"),
-                  member_text(tree, "to"),
-                  member_text(tree, "by"),
-                  {},
-                  {},
-                  -1,
-                  {}};
+    Answer answer;
+    answer.by = member_text(tree, "by");
     for (const codec::Value& row : rows->items) answer.rows.push_back(row_in(row));
     answer.total = row_in(*total);
     if (const std::string capacity = member_text(tree, "capacity"); !capacity.empty()) {
@@ -86,6 +110,18 @@ base::Result<Answer> read_answer(std::string_view json) {
     if (const codec::Value* unpriced = tree.find("unpriced")) {
         for (const codec::Value& gpu : unpriced->items) answer.unpriced.push_back(gpu.text);
     }
+    if (const codec::Value* sentences = tree.find("sentences")) {
+        for (const codec::Value& sentence : sentences->items) {
+            if (!answer.sentence.empty()) answer.sentence += ' ';
+            answer.sentence += member_text(sentence, "text");
+        }
+    }
+    if (const codec::Value* savings = tree.find("savings")) {
+        for (const codec::Value& saving : savings->items) {
+            answer.savings.push_back(saving_in(saving));
+        }
+    }
+    answer.other_savings = milli_gpu_ms_in(member_text(tree, "other_savings_a_week"));
     return answer;
 }
 
@@ -99,48 +135,28 @@ constexpr Uses kOfJobs = {GpuUse::Busy,         GpuUse::AllocatedIdle, GpuUse::N
                           GpuUse::Starting,     GpuUse::Leaving,       GpuUse::LostToPause,
                           GpuUse::LostToFailure};
 
-// What a reader should know of it, the largest part first.
-std::string sentence(const Answer& answer, const GpuTimeUnit& unit) {
-    const GpuTimes& times = answer.total.times;
-    const std::int64_t all = times.sum();
-    if (all == 0) return "No GPU time is on record for these days.";
-    struct Part {
-        std::string_view said;
-        std::int64_t time;
-    };
-    std::vector<Part> parts{
-        {"had a job and did nothing", times[GpuUse::AllocatedIdle]},
-        {"started or left", sum_of(times, {GpuUse::Starting, GpuUse::Leaving})},
-        {"was lost", sum_of(times, {GpuUse::LostToPause, GpuUse::LostToFailure})},
-        {"was reserved", times[GpuUse::Reserved]},
-        {"was free while jobs waited",
-         sum_of(times, {GpuUse::BlockedByRoom, GpuUse::BlockedByRules})},
-        {"was free", times[GpuUse::Free]},
-        {"went to others", times[GpuUse::Others]},
-        {"was on nodes not ready", times[GpuUse::Unhealthy]}};
-    std::ranges::stable_sort(parts, std::greater(), &Part::time);
-    constexpr std::size_t kPartsSaid = 3;
-    std::string text = part_text(sum_of(times, {GpuUse::Busy, GpuUse::NotMeasured}), all) + " of " +
-                       unit.text(all) + " " + std::string(unit.words()) + " ran jobs";
-    const char* before = "; ";
-    for (std::size_t i = 0; i < kPartsSaid && parts[i].time > 0; ++i) {
-        text += std::exchange(before, ", ") + part_text(parts[i].time, all) + " " +
-                std::string(parts[i].said);
+// Every one, with the act that gets it.
+std::string saving_lines(const Answer& answer, const GpuTimeUnit& unit, const Style& style) {
+    if (answer.savings.empty()) return "";
+    Table table({{.title = "SAVES", .align = Align::Right},
+                 {.title = "OF", .worth = 1, .width_min = 8},
+                 {.title = "WASTE"},
+                 {.title = "HOW", .worth = 2, .width_min = 12}});
+    for (const Saving& saving : answer.savings) {
+        table.add_row({unit.text(saving.a_week), saving.whose, saving.use, saving.act});
     }
-    return text + ".";
+    std::string text = "\nWhat would save most, in " + std::string(unit.words()) +
+                       " a week at most:\n" + table.render(style);
+    if (answer.other_savings > 0) {
+        text += "and " + unit.text(answer.other_savings) + " with others.\n";
+    }
+    return text;
 }
 
 struct Group {
     std::string_view title;
     std::vector<GpuUse> uses;
 };
-
-// "allocated idle".
-std::string use_words(GpuUse use) {
-    std::string words(model::kGpuUseNames[static_cast<std::size_t>(use)]);
-    std::ranges::replace(words, '_', ' ');
-    return words;
-}
 
 std::string_view use_meaning(GpuUse use) {
     switch (use) {
@@ -215,38 +231,8 @@ std::string row_table(const Answer& answer, const GpuTimeUnit& unit, const Style
 
 }  // namespace
 
-GpuTimeUnit::GpuTimeUnit(std::int64_t most) {
-    constexpr std::int64_t kMinute = 60 * kMilliGpuSecond;
-    constexpr std::int64_t kHour = 60 * kMinute;
-    constexpr std::int64_t kEnough = 10;  // of a unit, for it to be used
-    if (most >= kEnough * kHour) {
-        title_ = "GPU H";
-        words_ = "GPU hours";
-        unit_ = kHour;
-    } else if (most >= kEnough * kMinute) {
-        title_ = "GPU MIN";
-        words_ = "GPU minutes";
-        unit_ = kMinute;
-    } else {
-        title_ = "GPU S";
-        words_ = "GPU seconds";
-        unit_ = kMilliGpuSecond;
-    }
-}
-
-std::string GpuTimeUnit::text(std::int64_t milli_gpu_ms) const {
-    const std::int64_t tenths = (milli_gpu_ms + unit_ / 20) / (unit_ / 10);
-    std::string whole = std::to_string(tenths / 10);
-    for (std::size_t at = whole.size(); at > 3;) whole.insert(at -= 3, ",");
-    return whole + "." + std::to_string(tenths % 10);
-}
-
-std::string part_text(std::int64_t part, std::int64_t whole) {
-    if (part == 0 || whole == 0) return "0 %";
-    const auto percent = static_cast<std::int64_t>((Wide{part} * 200 + whole) / (Wide{whole} * 2));
-    if (percent == 0) return "<1 %";
-    if (percent == 100 && part < whole) return ">99 %";
-    return std::to_string(percent) + " %";
+std::string use_words(GpuUse use) {
+    return words_of(std::string(model::kGpuUseNames[static_cast<std::size_t>(use)]));
 }
 
 std::string use_table(const GpuTimes& times, const GpuTimeUnit& unit, const Style& style) {
@@ -267,13 +253,10 @@ std::string use_table(const GpuTimes& times, const GpuTimeUnit& unit, const Styl
 base::Result<std::string> ledger_page(std::string_view json, const Style& style) {
     BERTH_TRY(answer, read_answer(json));
     const GpuTimeUnit unit(answer.total.times.sum());
-    const std::string days = answer.from == answer.to
-                                 ? "On " + answer.from + " (UTC), "
-                                 : answer.from + " to " + answer.to + " (UTC): ";
-    std::string text = headline(days + sentence(answer, unit), "", style);
+    std::string text = headline(printable(answer.sentence), "", style);
     if (answer.total.times.sum() == 0) return text;
-    text +=
-        "\n" + use_table(answer.total.times, unit, style) + row_table(answer, unit, style) + "\n";
+    text += "\n" + use_table(answer.total.times, unit, style) + row_table(answer, unit, style) +
+            saving_lines(answer, unit, style) + "\n";
     for (const std::string& gpu : answer.unpriced) {
         text += gpu.empty() ? "GPUs whose nodes name no model have no price.\n"
                             : "No price is set for " + printable(gpu) +

@@ -33,7 +33,15 @@ codec::JobView ended_job() {
 
 TEST_CASE("a report is a sentence, every use, who had it, and that it sums to capacity") {
     const auto page = ledger_page(
-        R"({"from":"2026-11-21","to":"2026-11-27","by":"project","rows":[
+        R"({"from":"2026-11-21","to":"2026-11-27","by":"project",
+            "sentences":[{"about":"use","text":"Of 82.0 GPU hours 61 % ran jobs."},
+                         {"about":"waste","text":"6 % were free."}],
+            "savings":[{"use":"lost_to_pause","gpu_seconds":7199.5,"gpu_seconds_a_week":3600,
+                        "act":"save more often","job":7,"name":"train","others":2,"user":"ana",
+                        "pool":""},
+                       {"use":"blocked_by_room","gpu_seconds_a_week":18000,"act":"fit","job":null,
+                        "others":0,"pool":"default"}],
+            "other_savings_a_week":1800,"rows":[
             {"name":"","gpu_seconds":{"free":90000,"blocked_by_room":18000},"sum":108000},
             {"name":"vision","gpu_seconds":{"not_measured":180000.5,"lost_to_pause":7199.5}}],
             "total":{"name":"","gpu_seconds":{"not_measured":180000.5,"lost_to_pause":7199.5,
@@ -42,8 +50,7 @@ TEST_CASE("a report is a sentence, every use, who had it, and that it sums to ca
         {.width = 80});
     REQUIRE(page.has_value());
     CHECK(*page ==
-          "2026-11-21 to 2026-11-27 (UTC): 61 % of 82.0 GPU hours ran jobs; 30 % was free,\n"
-          "6 % was free while jobs waited, 2 % was lost.\n"
+          "Of 82.0 GPU hours 61 % ran jobs. 6 % were free.\n"
           "\n"
           "USE              GPU H  PART  WHAT IT IS\n"
           "not measured      50.0  61 %  jobs had them; how busy is not known\n"
@@ -54,6 +61,12 @@ TEST_CASE("a report is a sentence, every use, who had it, and that it sums to ca
           "PROJECT  GPU H  PART  BUSY  UNKNOWN  IDLE  MOVING  LOST\n"
           "vision    52.0  63 %   0.0     50.0   0.0     0.0   2.0\n"
           "no job    30.0  37 %     -        -     -       -     -\n"
+          "\n"
+          "What would save most, in GPU hours a week at most:\n"
+          "SAVES  OF                         WASTE            HOW\n"
+          "  1.0  train and 2 others of ana  lost to pause    save more often\n"
+          "  5.0  pool default               blocked by room  fit\n"
+          "and 0.5 with others.\n"
           "\n"
           "Sums to capacity, exactly: 82.0 of 82.0 GPU hours.\n");
 }
@@ -111,6 +124,6 @@ TEST_CASE("a job that lost work gets the advice to save; without evidence there 
     const std::string page = efficiency_page(job, {}, {.width = 80});
     CHECK(page.starts_with(
         "train has had 100.0 GPU hours; how busy they were is not known, 10 % was lost.\n"));
-    CHECK(has(page, "next time   save more often: failures lost 10.0 GPU hours"));
+    CHECK(has(page, "next time   save more often (at most 10.0 GPU hours lost to failure)"));
     CHECK(efficiency_page(ended_job(), {}, {}) == "train has had no GPU yet.\n");
 }

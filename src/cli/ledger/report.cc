@@ -20,6 +20,7 @@ constexpr Flag kReportFlags[] = {
     {0, "by", "WHAT", "project (default), user, job, gpu, pool or day", Completes::Choices,
      "project|user|job|gpu|pool|day"},
     {0, "since", "TIME", "days back as 30d, or a date such as 2026-11-01 (default: 7d)"},
+    {0, "until", "DATE", "last day, which counts (default: today)"},
     {0, "csv", "", "every use of every row in GPU seconds, as CSV"},
     kPageOutputFlag,
     kJsonFlag,
@@ -47,8 +48,9 @@ int show_report(Context& context, const Arguments& arguments) {
     const auto from = first_day(arguments.text("since", "7d"));
     if (!from) return report(context, from.error());
     Client client(context);
-    const std::string target = "ledger?from=" + base::percent_encoded(*from) +
-                               "&by=" + base::percent_encoded(arguments.text("by", "project"));
+    std::string target = "ledger?from=" + base::percent_encoded(*from) +
+                         "&by=" + base::percent_encoded(arguments.text("by", "project"));
+    if (arguments.has("until")) target += "&to=" + base::percent_encoded(arguments.text("until"));
     const auto body = client.get(target + (arguments.has("csv") ? "&form=csv" : ""));
     if (!body) return report(context, body.error());
     if (arguments.has("csv")) {
@@ -86,7 +88,7 @@ extern const Verb efficiency_verb;
 
 const Verb report_verb{.intent = Intent::Look,
                        .name = "report",
-                       .synopsis = "[--by WHAT] [--since TIME] [--csv]",
+                       .synopsis = "[--by WHAT] [--since TIME] [--until DATE] [--csv]",
                        .summary = "say where the GPU time went; it sums to capacity",
                        .flags = kReportFlags,
                        .run = show_report};
