@@ -5,7 +5,7 @@ import { addressOf, viewOf, type View } from './view';
 const kAll: View = {
   page: 'queue', state: 'running', reason: 'QuotaFair', project: 'a b&c', pool: '', text: 'user:é', sort: 'gpus',
   job: 0, tab: 'overview', attempt: 0, rank: 0,
-  colour: 'project', chosen: '', zoom: '',
+  colour: 'project', chosen: '', zoom: '', by: 'project', from: '', to: '',
 };
 
 test('an address says all of a view, and is relative', () => {
@@ -54,4 +54,11 @@ test('the page of projects has its pool and its project in the address', () => {
   expect([view.page, view.pool, view.project]).toEqual(['projects', 'h200', 'a b']);
   expect(addressOf(view)).toBe('./projects?pool=h200&project=a+b');
   expect(addressOf({ page: 'projects' })).toBe('./projects');
+});
+
+test('the page of efficiency has its days and what a row stands for in the address', () => {
+  const view = viewOf('/some/prefix/efficiency', '?by=day&from=2026-11-01&to=2026-11-30');
+  expect([view.page, view.by, view.from, view.to]).toEqual(['efficiency', 'day', '2026-11-01', '2026-11-30']);
+  expect(addressOf(view)).toBe('./efficiency?by=day&from=2026-11-01&to=2026-11-30');
+  expect(addressOf(viewOf('/efficiency', '?by=luck&from=yesterday'))).toBe('./efficiency');
 });

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which page is shown, and what of it? The address says all of it: a link shows the same to others.
+import type { By } from '../api/ledger_types';
 
-export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects';
+export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects' | 'efficiency';
 export type Tab = 'overview' | 'logs' | 'attempts' | 'events' | 'spec';
 export type StateFilter = 'waiting' | 'hold' | 'running' | 'ended';
 export type MapColour = 'project' | 'state' | 'activity' | 'memory';
@@ -22,13 +23,17 @@ export interface View {
   rank: number;
   colour: MapColour; // of the map, as below
   chosen: string; // a node, or one of its GPUs: "n61:4"; empty = nothing
+  by: By; // of the ledger, as below
+  from: string; // "2026-11-21", as below; empty = the server's default
+  to: string;
   zoom: string; // "2.5@0.31,0.4": times, and the point in the middle as parts of the map; empty = all of it
 }
 
 const kStates: readonly StateFilter[] = ['waiting', 'hold', 'running', 'ended'];
-const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects'];
+const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects', 'efficiency'];
 const kTabs: readonly Tab[] = ['overview', 'logs', 'attempts', 'events', 'spec'];
 export const kColours: readonly MapColour[] = ['project', 'state', 'activity', 'memory'];
+export const kBys: readonly By[] = ['project', 'user', 'job', 'gpu', 'pool', 'day'];
 const kSorts: readonly Sort[] = ['position', 'waiting', 'gpus', 'project'];
 
 // "/berth/queue", "?state=running" -> the view. What it does not know it takes for the default.
@@ -37,6 +42,7 @@ export function viewOf(path: string, search: string): View {
   const word = <T extends string>(name: string, known: readonly T[]): T =>
     known.find((one) => one === asked.get(name)) ?? (known[0] as T);
   const number = (name: string) => (/^\d{1,15}$/.test(asked.get(name) ?? '') ? Number(asked.get(name)) : 0);
+  const day = (name: string) => (/^\d{4}-\d{2}-\d{2}$/.test(asked.get(name) ?? '') ? (asked.get(name) as string) : '');
   const page = path.slice(path.lastIndexOf('/') + 1);
   return {
     page: kPages.find((one) => one === page) ?? 'home',
@@ -53,6 +59,9 @@ export function viewOf(path: string, search: string): View {
     colour: word('colour', kColours),
     chosen: asked.get('sel') ?? '',
     zoom: asked.get('zoom') ?? '',
+    by: word('by', kBys),
+    from: day('from'),
+    to: day('to'),
   };
 }
 
@@ -71,6 +80,12 @@ export function addressOf(view: Partial<View> & { page: PageName }): string {
     if (view.pool) said.set('pool', view.pool);
     if (view.project) said.set('project', view.project);
     return withSearch('./projects', said);
+  }
+  if (view.page === 'efficiency') {
+    if (view.by && view.by !== kBys[0]) said.set('by', view.by);
+    if (view.from) said.set('from', view.from);
+    if (view.to) said.set('to', view.to);
+    return withSearch('./efficiency', said);
   }
   if (view.page === 'map') {
     if (view.colour && view.colour !== kColours[0]) said.set('colour', view.colour);
