@@ -100,6 +100,15 @@ class Map(ServerCase):
         self.server.berth("cancel", job)
         eventually(lambda: set(self.map().busy) == {NOT_MEASURED})
 
+    def test_nodes_that_take_no_work_are_said_by_the_list_and_by_the_command(self):
+        ready = ["All 2 nodes are ready, with 8 GPUs."]
+        self.assertEqual(self.server.request("GET", "nodes")["sentences"], ready)
+        self.server.berth("node", "drain", "n1")
+        said = ["n1 is drained: 4 of 8 GPUs take no new work.", "No job is on them."]
+        self.assertEqual(self.server.request("GET", "nodes")["sentences"], said)
+        _, seen = self.on_terminal("node", "ls")
+        self.assertIn(" ".join(said), seen)
+
     def test_a_drained_node_is_not_ready(self):
         self.server.berth("node", "drain", "n1")
         seen = eventually(lambda: (m := self.map()).use.count("unhealthy") == 4 and m)

@@ -11,7 +11,9 @@
 #include "api/http/problem.h"
 #include "codec/api/server_view.h"
 #include "codec/text/json.h"
+#include "codec/text/json_writer.h"
 #include "control/launch_order.h"
+#include "overview/node_sentences.h"
 
 namespace berth::api {
 namespace {
@@ -134,7 +136,16 @@ std::vector<std::string> notes_on(Site& site, model::NodeId node) {
 }  // namespace
 
 void get_nodes(Site& site, Call call) {
-    call.respond(json_response(codec::node_list_json({view_nodes(site), {}}, names(site))));
+    std::string body = codec::node_list_json({view_nodes(site), {}}, names(site));
+    std::string said;
+    codec::JsonWriter json(said);
+    json.begin_array();
+    for (const auto& sentence : overview::node_sentences(site.controller.state().cluster)) {
+        json.string(sentence.text);
+    }
+    json.end_array();
+    add_member(body, "sentences", said);
+    call.respond(json_response(std::move(body)));
 }
 
 void put_node(Site& site, Call call) {

@@ -229,7 +229,10 @@ std::string events(SchemaBook& book) {
 }
 
 std::string nodes(SchemaBook& book) {
-    return answer<codec::Page<codec::NodeView>>(book, "NodeList");
+    return document_of<codec::Page<codec::NodeView>>(
+        book, Side::Answer, "NodeList", [](SchemaBook&, ObjectSchema& object) {
+            object.add("sentences", R"({"type":"array","items":{"type":"string"}})");
+        });
 }
 std::string pools(SchemaBook& book) {
     return answer<codec::Page<codec::PoolView>>(book, "PoolList");

@@ -8,6 +8,7 @@
 #include "cli/pages/pool_pages.h"
 #include "cli/verbs/changes.h"
 #include "cli/verbs/listing.h"
+#include "codec/text/json.h"
 #include "codec/text/json_writer.h"
 
 namespace berth::cli {
@@ -19,11 +20,27 @@ constexpr Flag kSetFlags[] = {
     {0, "topology", "LEVEL=DOMAIN", "domains that contain the node: zone=z1,rack=r7"},
 };
 
-Outcome<Listing> read_nodes(const Context&, Client& client, const Arguments&) {
-    const auto list = client.nodes();
-    if (!list) return tl::unexpected(list.error());
-    Listing listing{node_table(list->nodes, list->names), {}};
-    for (const codec::NodeView& node : list->nodes) listing.names.push_back(node.name);
+// Which take no work, as the dashboard says it.
+std::string sentences_text(const std::string& body, const Style& style) {
+    const auto tree = codec::parse_json(body, "answer");
+    const codec::Value* said = tree ? tree->find("sentences") : nullptr;
+    if (said == nullptr) return "";  // an older server
+    std::string text;
+    for (const codec::Value& sentence : said->items) {
+        text += (text.empty() ? "" : " ") + sentence.text;
+    }
+    return style.paint(Tone::Strong, printable(text)) + "\n\n";
+}
+
+Outcome<Listing> read_nodes(const Context& context, Client& client, const Arguments&) {
+    const auto body = client.get("nodes");
+    if (!body) return tl::unexpected(body.error());
+    codec::NameTable names;
+    const auto list = codec::parse_node_list(*body, names);
+    if (!list) return tl::unexpected(Failure::from(list.error()));
+    Listing listing{node_table(list->items, names), {}};
+    for (const codec::NodeView& node : list->items) listing.names.push_back(node.name);
+    if (context.out.is_terminal) listing.above = sentences_text(*body, context.out);
     return listing;
 }
 

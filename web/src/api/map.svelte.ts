@@ -2,7 +2,8 @@
 //
 // What does each GPU do now? Asked once a second while the page is looked at; what did not change is not
 // sent again, and which nodes there are is asked only when it did.
-import { failureOf, kPatienceMs, problemOf, Reader, silence, type Answer } from './read';
+import { setNodeHealth, type Health } from './node_health';
+import { failureOf, kPatienceMs, Reader, silence, type Answer } from './read';
 import { authorization } from './session';
 import { columnsOf, type GpuColumns, type Topology } from './gpu_columns';
 import type { Problem, Right } from './types';
@@ -76,19 +77,8 @@ export class MapLive {
   }
 
   // Lets a node take work, or no new work.
-  async setHealth(node: string, health: 'ready' | 'drained'): Promise<void> {
-    this.refused = undefined;
-    const address = node.split('/').map(encodeURIComponent).join('/');
-    try {
-      const answer = await fetch(`api/v1/nodes/${address}`, {
-        method: 'PUT', body: JSON.stringify({ health }), headers: authorization(),
-        signal: AbortSignal.timeout(kPatienceMs),
-      });
-      if (!answer.ok) this.refused = await problemOf(answer);
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      this.refused = { title: 'No answer', detail, hint: `berth node ${health === 'ready' ? 'ready' : 'drain'} ${node}` };
-    }
+  async setHealth(node: string, health: Health): Promise<void> {
+    this.refused = await setNodeHealth(node, health);
     await this.read();
   }
 }

@@ -216,7 +216,7 @@ export interface JobCounts {
 
 export interface Overview {
   sentences: { about: 'own_jobs' | 'waiting' | 'not_ready' | 'quotas'; text: string }[];
-  gpus: { total: number };
+  gpus: { total: number; not_ready: number };
   jobs: JobCounts; // of all users, that have not ended
   projects: ProjectUse[];
 }

@@ -62,3 +62,8 @@ test('the page of efficiency has its days and what a row stands for in the addre
   expect(addressOf(view)).toBe('./efficiency?by=day&from=2026-11-01&to=2026-11-30');
   expect(addressOf(viewOf('/efficiency', '?by=luck&from=yesterday'))).toBe('./efficiency');
 });
+
+test('the page of nodes has its filter in the address', () => {
+  expect(addressOf(viewOf('/berth/nodes', '?q=n6'))).toBe('./nodes?q=n6');
+  expect(addressOf({ page: 'nodes' })).toBe('./nodes');
+});

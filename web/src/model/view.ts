@@ -3,7 +3,7 @@
 // Which page is shown, and what of it? The address says all of it: a link shows the same to others.
 import type { By } from '../api/ledger_types';
 
-export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects' | 'efficiency';
+export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects' | 'efficiency' | 'nodes';
 export type Tab = 'overview' | 'logs' | 'attempts' | 'events' | 'spec';
 export type StateFilter = 'waiting' | 'hold' | 'running' | 'ended';
 export type MapColour = 'project' | 'state' | 'activity' | 'memory';
@@ -30,7 +30,7 @@ export interface View {
 }
 
 const kStates: readonly StateFilter[] = ['waiting', 'hold', 'running', 'ended'];
-const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects', 'efficiency'];
+const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects', 'efficiency', 'nodes'];
 const kTabs: readonly Tab[] = ['overview', 'logs', 'attempts', 'events', 'spec'];
 export const kColours: readonly MapColour[] = ['project', 'state', 'activity', 'memory'];
 export const kBys: readonly By[] = ['project', 'user', 'job', 'gpu', 'pool', 'day'];
@@ -86,6 +86,10 @@ export function addressOf(view: Partial<View> & { page: PageName }): string {
     if (view.from) said.set('from', view.from);
     if (view.to) said.set('to', view.to);
     return withSearch('./efficiency', said);
+  }
+  if (view.page === 'nodes') {
+    if (view.text) said.set('q', view.text);
+    return withSearch('./nodes', said);
   }
   if (view.page === 'map') {
     if (view.colour && view.colour !== kColours[0]) said.set('colour', view.colour);

@@ -11,7 +11,7 @@ const kOverview: Overview = {
     { about: 'not_ready', text: '1 GPU is not ready.' },
     { about: 'quotas', text: 'Above quota: lab 2.' },
   ],
-  gpus: { total: 8 }, jobs: { running: 1, waiting: 1, paused: 0, on_hold: 0, leaving: 0 }, projects: [],
+  gpus: { total: 8, not_ready: 0 }, jobs: { running: 1, waiting: 1, paused: 0, on_hold: 0, leaving: 0 }, projects: [],
 };
 
 test('Home begins with the own jobs, the queue with those that wait', () => {
