@@ -112,6 +112,14 @@ TEST_CASE("where nothing is wasted that is said, and no saving is made up") {
           "Of 24.0 GPU hours on 1970-01-02 100 % ran jobs. No waste was measured.");
 }
 
+TEST_CASE("a part below one percent is not worth a word") {
+    Weeks weeks;
+    weeks.used(GpuUse::Busy, 996, "nlp", "bob");
+    weeks.used(GpuUse::Free, 4);
+    CHECK(weeks.said() ==
+          "Of 1,000 GPU hours in the last 7 days >99 % were busy. Nothing was wasted.");
+}
+
 TEST_CASE("savings sum to no more than was wasted in these days, however long jobs live") {
     Weeks weeks;
     weeks.used(GpuUse::LostToPause, 10, "nlp", "bob");

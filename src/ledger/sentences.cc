@@ -44,7 +44,8 @@ std::string use(const GpuTimes& times, const std::string& days) {
                                 {"were reserved", times.reserved},
                                 {"went to programs outside Berth", times.others},
                                 {"were on nodes not ready", times.unhealthy}});
-    if (other.time > 0)
+    constexpr std::int64_t kLeast = 100;  // a percent
+    if (other.time * kLeast >= all && other.time > 0)
         text += " and " + part_text(other.time, all) + " " + std::string(other.said);
     return text + ".";
 }

@@ -70,7 +70,7 @@ class Ledger(ServerCase):
             self.assertEqual([said["about"] for said in found["sentences"]], ["use", "waste"])
         report = " ".join(self.server.berth("report").stdout.split())
         self.assertRegex(report, "What would save most, in GPU [a-z]+ a week at most:")
-        self.assertIn("lost to pause save on SIGTERM, or more often", report)
+        self.assertIn("lost to pause: save on SIGTERM, or more often", report)
         self.assertTrue(report.startswith("Of "), report)
 
     def test_a_report_ends_where_it_is_asked_to(self):

@@ -81,9 +81,9 @@ test('it says what the API and berth report say', async () => {
   assert.equal(await uses.getByRole('row').count(), shown.length + 1);
   const part = Math.round((100 * ledger.total.gpu_seconds.lost_to_pause) / ledger.total.sum) || '<1';
   await uses.getByRole('row', { name: /^Lost to pauses/ }).getByText(`${part} %`).waitFor();
-  const report = berth('report').replaceAll('\n', ' ');
+  const report = berth('report').replaceAll(/\s+/g, ' ');
   assert.match(report, /were lost to pauses, most of it asr of /);
-  assert.match(report, /asr of \S+ +lost to pause +save on SIGTERM, or more often/);
+  assert.match(report, /asr of \S+, lost to pause: save on SIGTERM, or more often/);
 });
 
 test('what would save most leads to the job that lost it', async () => {

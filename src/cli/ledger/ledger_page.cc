@@ -135,21 +135,16 @@ constexpr Uses kOfJobs = {GpuUse::Busy,         GpuUse::AllocatedIdle, GpuUse::N
                           GpuUse::Starting,     GpuUse::Leaving,       GpuUse::LostToPause,
                           GpuUse::LostToFailure};
 
-// Every one, with the act that gets it.
+// Every one, with the act that gets it, whole.
 std::string saving_lines(const Answer& answer, const GpuTimeUnit& unit, const Style& style) {
     if (answer.savings.empty()) return "";
-    Table table({{.title = "SAVES", .align = Align::Right},
-                 {.title = "OF", .worth = 1, .width_min = 8},
-                 {.title = "WASTE"},
-                 {.title = "HOW", .worth = 2, .width_min = 12}});
+    std::string text =
+        "\nWhat would save most, in " + std::string(unit.words()) + " a week at most:\n";
     for (const Saving& saving : answer.savings) {
-        table.add_row({unit.text(saving.a_week), saving.whose, saving.use, saving.act});
+        const std::string whose = saving.whose + ", " + saving.use;
+        text += line(unit.text(saving.a_week), whose + ": " + saving.act, style);
     }
-    std::string text = "\nWhat would save most, in " + std::string(unit.words()) +
-                       " a week at most:\n" + table.render(style);
-    if (answer.other_savings > 0) {
-        text += "and " + unit.text(answer.other_savings) + " with others.\n";
-    }
+    if (answer.other_savings > 0) text += line(unit.text(answer.other_savings), "others", style);
     return text;
 }
 

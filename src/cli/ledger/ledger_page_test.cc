@@ -63,10 +63,9 @@ TEST_CASE("a report is a sentence, every use, who had it, and that it sums to ca
           "no job    30.0  37 %     -        -     -       -     -\n"
           "\n"
           "What would save most, in GPU hours a week at most:\n"
-          "SAVES  OF                         WASTE            HOW\n"
-          "  1.0  train and 2 others of ana  lost to pause    save more often\n"
-          "  5.0  pool default               blocked by room  fit\n"
-          "and 0.5 with others.\n"
+          "  1.0         train and 2 others of ana, lost to pause: save more often\n"
+          "  5.0         pool default, blocked by room: fit\n"
+          "  0.5         others\n"
           "\n"
           "Sums to capacity, exactly: 82.0 of 82.0 GPU hours.\n");
 }
