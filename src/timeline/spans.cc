@@ -162,11 +162,11 @@ class Reading {
     const model::Event& event_;
 };
 
-namespace {
-
 bool has_place(JobState state) {
     return state != JobState::Queued && state != JobState::Paused && !model::is_final(state);
 }
+
+namespace {
 
 void add(model::JobTimeline& sums, const Span& span, model::TimePoint until) {
     const model::Duration time = until - span.from;
@@ -177,13 +177,19 @@ void add(model::JobTimeline& sums, const Span& span, model::TimePoint until) {
     }
 }
 
-std::vector<model::NodeId> nodes_of(const std::vector<model::TaskPlacement>& tasks) {
-    std::vector<model::NodeId> nodes;
+void place(Span& span, const std::vector<model::TaskPlacement>& tasks, std::size_t nodes_max) {
+    span.nodes.clear();
+    span.node_gpus.clear();
     for (const model::TaskPlacement& task : tasks) {
-        if (nodes.size() == model::kSpanNodesMax) break;
-        if (std::ranges::find(nodes, task.node) == nodes.end()) nodes.push_back(task.node);
+        // Most tasks are beside the one before them.
+        const auto found = std::ranges::find(span.nodes.rbegin(), span.nodes.rend(), task.node);
+        if (found != span.nodes.rend()) {
+            span.node_gpus[static_cast<std::size_t>(span.nodes.rend() - found) - 1] += task.gpus();
+        } else if (span.nodes.size() < nodes_max) {
+            span.nodes.push_back(task.node);
+            span.node_gpus.push_back(task.gpus());
+        }
     }
-    return nodes;
 }
 
 }  // namespace
@@ -200,7 +206,7 @@ void Spans::read(const model::Event& event) {
     now_.tasks = static_cast<int>(tasks_.size());
     now_.gpus = {};
     for (const model::TaskPlacement& task : tasks_) now_.gpus += task.gpus();
-    now_.nodes = nodes_of(tasks_);
+    place(now_, tasks_, nodes_max_);
     const auto* finished = std::get_if<model::JobFinished>(&event.body);
     note(event, finished != nullptr ? finished->ended.value_or(event.time) : event.time);
 }

@@ -20,12 +20,22 @@ namespace berth::timeline {
 
 inline constexpr std::size_t kSpansMax = 500;
 
+// Whether a job in that state has GPUs, or a place to run.
+bool has_place(model::JobState state);
+
 class Spans {
   public:
+    Spans() = default;
+    // At most that number of nodes of a span are named.
+    explicit Spans(std::size_t nodes_max) : nodes_max_(nodes_max) {}
+
     void read(const model::Event& event);
 
     // Spans and times until `now`; no sentence and nothing expected.
     model::JobTimeline timeline(model::TimePoint now) const;
+    // The same spans where they are; the last has no end.
+    const std::deque<model::Span>& list() const { return spans_; }
+    std::int64_t left_out() const { return left_out_; }  // earlier ones
 
   private:
     friend class Reading;  // what each event means
@@ -34,6 +44,7 @@ class Spans {
     void close(model::TimePoint at);
     bool is_resizing() const;
 
+    std::size_t nodes_max_ = model::kSpanNodesMax;
     std::deque<model::Span> spans_;
     std::int64_t left_out_ = 0;
     model::JobTimeline sums_;  // of spans that have ended

@@ -110,6 +110,70 @@ class Timeline(ServerCase):
             piece = self.server.get(f"jobs/{job}/log?tail={tail}").decode()
             self.assertEqual(piece, wanted)
 
+    def test_the_spans_of_all_jobs_are_those_of_each(self):
+        lent, owner = self.paused_for()
+        answer = self.server.get("spans")
+        self.assertEqual([job["id"] for job in answer["items"]], [lent, owner])
+        for job in answer["items"]:
+            alone = self.timeline(job["id"])
+            for span, wanted in zip(job["spans"], alone["spans"], strict=True):
+                self.assertEqual(span, {name: wanted[name] for name in span})
+        self.assertEqual((answer["counts"]["starts"], answer["counts"]["pauses"]), (2, 1))
+        self.assertRegex(answer["sentence"], "^In the last 6 h: 2 starts, 1 pause, ")
+        self.assertEqual((answer["next"], answer["known_from"]), ("", None))
+        self.server.kill()
+        self.server.up()
+        again = self.server.get("spans")["items"]
+        self.assertEqual(again[0]["spans"][:-1], answer["items"][0]["spans"][:-1])
+
+    def test_spans_are_asked_for_by_time_project_user_and_node(self):
+        lent, owner = self.paused_for()
+        jobs = lambda query: [job["id"] for job in self.server.get(f"spans?{query}")["items"]]
+        self.assertEqual(jobs("project=nlp"), [lent])
+        self.assertEqual(jobs("node=sim1"), [lent, owner])
+        self.assertEqual(jobs("user=joe"), [])
+        self.assertEqual(jobs("to=2020-01-01T00:00:00Z"), [])
+        paused = self.timeline(lent)["spans"][-1]["from"]
+        self.assertIn(lent, jobs(f"from={paused}"))
+        for query, status in (("node=nowhere", 404), ("from=now", 400),
+                              ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", 400)):
+            with self.subTest(query), self.assertRaises(Refused) as refused:
+                self.server.get(f"spans?{query}")
+            self.assertEqual(refused.exception.status, status)
+
+    def test_an_answer_that_is_cut_says_how_to_go_on(self):
+        lent, owner = self.paused_for()
+        first = self.server.get("spans?limit=1")
+        self.assertEqual([job["id"] for job in first["items"]], [lent])
+        self.assertEqual(first["counts"]["jobs"], 2)
+        rest = self.server.get(f"spans?limit=1&after={first['next']}")
+        self.assertEqual([job["id"] for job in rest["items"]], [owner])
+        self.assertEqual(rest["next"], "")
+
+    def test_what_is_expected_is_with_the_spans(self):
+        job = self.shell("sleep 600", gpus=8, name="timed", expected_runtime=3600)
+        self.server.wait_for_state(job, "running")
+        waits = self.shell("sleep 600", gpus=8, name="waits", expected_runtime=3600)
+        answer = self.server.get("spans")
+        self.assertRegex(answer["sentence"], r"Next to end: timed in about 1 h \(")
+        running, waiting = answer["items"]
+        (span,) = running["expected"]
+        self.assertEqual((span["state"], running["evidence"]), ("running", "declared"))
+        self.assertEqual([span["state"] for span in waiting["expected"]], ["queued", "running"])
+        self.assertEqual(waiting["id"], waits)
+        over = self.server.get(f"spans?to={answer['now']}")
+        self.assertEqual([job["expected"] for job in over["items"]], [[], []])
+
+    def test_the_command_line_shows_the_same(self):
+        lent, _ = self.paused_for()
+        shown = self.server.berth("timeline", "--from", "1m", "--to", "1m").stdout
+        self.assertRegex(shown, r"^In the last 1 min 0 s: 2 starts|^In the last 1 min: 2 starts")
+        self.assertRegex(shown, rf"(?m)^ *{lent}  lent +nlp +8  paused ")
+        one = self.server.berth("timeline", "-p", "vision", "-o", "json").stdout
+        self.assertNotIn('"lent"', one)
+        wrong = self.server.berth("timeline", "--from", "noon", check=False)
+        self.assertIn("--from: wanted a time such as 6h or", wrong.stderr)
+
     def test_a_job_that_does_not_exist_has_none(self):
         for what in ("timeline", "receipts"):
             with self.subTest(what), self.assertRaises(Refused) as refused:

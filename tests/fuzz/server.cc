@@ -32,6 +32,18 @@ class NoGpus final : public ports::GpuInventory {
     }
 };
 
+class LogOf final : public ports::LogReader {
+  public:
+    explicit LogOf(ports::Store& store) : store_(store) {}
+    base::Status read_events(std::int64_t after, std::int64_t limit,
+                             const std::function<void(model::Event&&)>& visit) override {
+        return store_.read_events(after, limit, visit);
+    }
+
+  private:
+    ports::Store& store_;
+};
+
 class Server {
   public:
     Server() {
@@ -103,7 +115,7 @@ class Server {
             .shut_down = [](api::JobsAtShutdown) {},
             .pages = api::Pages(""),
             .in_background = at_once,
-            .foresight = {*controller_, store_, clock_, at_once}});
+            .open_log = [this] { return std::make_unique<LogOf>(store_); }});
     }
 
     // What the log says is what was.

@@ -5,16 +5,20 @@
 // In random lives (random_log.h), after each event: the last span is the job's state now; spans
 // have no gap, are in order and longer than nothing; waited, ran and paused are together the time
 // since it was submitted. At the end the same spans come from the text of the log, read in two
-// parts, as by a server that was restarted in between.
+// parts, as by a server that was restarted in between. All jobs read together have the spans that
+// each has by itself (lives.h), which sum to the GPU time that the ledger says of the job.
 #include <algorithm>
+#include <bit>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "codec/log/event_log.h"
 #include "random_log.h"
 #include "seeds.h"
+#include "timeline/lives.h"
 #include "timeline/receipts.h"
 #include "timeline/spans.h"
 
@@ -125,6 +129,18 @@ std::string read_in_parts(const std::vector<std::string>& log, std::size_t cut,
     return spans_text(second, now);
 }
 
+// Thousandths of GPUs for a millisecond. That a job had ended while no server was there was heard
+// later: until then the ledger goes on.
+std::int64_t gpu_time(const std::vector<model::PastSpan>& spans, model::TimePoint heard) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        const bool is_last = i + 1 == spans.size() || model::is_final(spans[i + 1].state);
+        const model::TimePoint until = is_last ? heard : *spans[i].to;
+        sum += spans[i].gpus.value * (until - spans[i].from).count();
+    }
+    return sum;
+}
+
 class Lives {
   public:
     Lives(std::uint64_t seed, std::map<std::string, int>& met)
@@ -139,12 +155,50 @@ class Lives {
                 read_in_parts(job.texts, cut, last_) == spans_text(job.spans, last_);
             if (!is_same) found_.push_back("job " + std::to_string(id.value) + ": read anew");
         }
+        if (found_.empty()) check_all();
         return found_;
     }
 
   private:
+    // All jobs at once are as each is by itself, and have had what the ledger says.
+    void check_all() {
+        timeline::SpansAsked asked;
+        asked.to = last_ + model::Duration{1};
+        asked.spans_max = SIZE_MAX;
+        const model::ClusterTimeline all = lives_.page(asked);
+        if (all.items.size() != jobs_.size()) found_.push_back("not all jobs are on the page");
+        const lifecycle::State& state = log_.state();
+        for (const model::JobSpans& job : all.items) {
+            const model::JobId id{job.id};
+            Findings findings("job " + std::to_string(job.id));
+            const auto by_itself = jobs_.at(id).spans.timeline(last_);
+            findings.wanted(is_same(job.spans, by_itself.spans), "together it has other spans");
+            const auto ended = ended_.find(id);
+            const bool lives = ended == ended_.end();
+            const std::int64_t wanted =
+                lives ? state.ledger.times(id, last_).sum() : ended->second.gpu_time;
+            const std::int64_t found = gpu_time(job.spans, lives ? last_ : ended->second.heard);
+            findings.wanted(
+                found == wanted || other_.contains(id),
+                std::to_string(found) + " of GPU time, the ledger says " + std::to_string(wanted));
+            for (std::string& finding : findings.found()) found_.push_back(std::move(finding));
+        }
+    }
+
+    static bool is_same(const std::vector<model::PastSpan>& together,
+                        const std::vector<model::Span>& alone) {
+        // Of a wide gang a timeline of one job names fewer nodes.
+        return std::ranges::equal(together, alone, [](model::Span one, model::Span other) {
+            one.nodes.resize(std::min(one.nodes.size(), other.nodes.size()));
+            one.node_gpus.resize(one.nodes.size());
+            return one == other;
+        });
+    }
+
     void read(const model::Event& event) {
         last_ = event.time;
+        lives_.read(event);
+        note_ledger(event);
         const model::JobId id = codec::job_of(event.body);
         if (!id.is_valid() || !found_.empty()) return;
         Job& job = jobs_[id];
@@ -160,9 +214,45 @@ class Lives {
         ++met_[std::string(codec::event_type(event.body))];
     }
 
+    void note_ledger(const model::Event& event) {
+        const auto ended = lifecycle::apply(folded_, event);
+        if (ended) ended_[ended->id] = {event.time, ended->milli_gpu_ms.sum()};
+        const auto* submitted = std::get_if<model::JobSubmitted>(&event.body);
+        // What it counts as changes with what others take.
+        if (submitted != nullptr && submitted->spec.may_share) other_.insert(submitted->job);
+        // It ended before things of which the log says that they happened to it.
+        const auto* finished = std::get_if<model::JobFinished>(&event.body);
+        if (finished != nullptr && finished->ended.value_or(event.time) <= last_of_[finished->job])
+            other_.insert(finished->job);
+        if (const model::JobId job = codec::job_of(event.body); job.is_valid())
+            last_of_[job] = event.time;
+        const auto* starting = std::get_if<model::JobStarting>(&event.body);
+        if (starting != nullptr) note_parts(starting->job, starting->tasks);
+        const auto* set = std::get_if<model::JobRequestSet>(&event.body);
+        if (set != nullptr) note_parts(set->job, set->tasks);
+    }
+
+    // Of a part of a GPU the ledger adds up the time of it, where a span says the larger of that
+    // and of its memory.
+    void note_parts(model::JobId job, const std::vector<model::TaskPlacement>& tasks) {
+        for (const model::TaskPlacement& task : tasks) {
+            if (task.gpus().value > task.share.value * std::popcount(task.gpu_mask))
+                other_.insert(job);
+        }
+    }
+
     base::Rng rng_;
     std::map<std::string, int>& met_;
     std::map<model::JobId, Job> jobs_;
+    timeline::Lives lives_;
+    lifecycle::State folded_;  // for what the ledger says of a job that ends
+    struct Ended {
+        model::TimePoint heard;
+        std::int64_t gpu_time = 0;
+    };
+    std::map<model::JobId, Ended> ended_;
+    std::map<model::JobId, model::TimePoint> last_of_;  // events of it
+    std::set<model::JobId> other_;  // what they count as is not what the ledger adds up
     std::vector<std::string> found_;
     model::TimePoint last_;
     proof::RandomLog log_;

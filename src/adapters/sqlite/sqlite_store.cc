@@ -14,6 +14,7 @@
 #include "adapters/sqlite/log_end.h"
 #include "adapters/sqlite/room.h"
 #include "adapters/sqlite/schema.h"
+#include "adapters/sqlite/stored_events.h"
 #include "codec/log/event_log.h"
 
 namespace berth::adapters::sqlite {
@@ -25,12 +26,6 @@ using model::JobId;
 
 // A statement costs as much as the rows it writes, when they are few.
 constexpr std::size_t kEventsAtOnce = 16;
-
-// What was written can be read, unless the file has changed since.
-tl::unexpected<base::Error> damaged(const base::Error& error) {
-    return base::fail(base::ErrorCode::Unavailable,
-                      "store: what was stored has changed: " + error.message + kWhatToDo);
-}
 
 // Device and inode; zeros where there is none.
 using FileIdentity = std::pair<dev_t, ino_t>;
@@ -86,7 +81,6 @@ class SqliteStore final : public ports::Store {
     Status write_events(Statement& insert, std::span<const model::Event> events, const Hash* chain);
     void follow(const ports::Batch& batch);
     Status write_finished(const model::JobRecord& record);
-    static Status visit_events(Statement& select, const std::function<void(model::Event&&)>& visit);
     Result<codec::FinishedJob> find_finished(JobId job);
 
     std::string directory_;
@@ -317,22 +311,6 @@ Status SqliteStore::read_events_of(JobId job, std::int64_t after, std::int64_t l
                                    const std::function<void(model::Event&&)>& visit) {
     select_events_of_job_.bind(1, after).bind(2, limit).bind(3, job.value);
     return visit_events(select_events_of_job_, visit);
-}
-
-Status SqliteStore::visit_events(Statement& select,
-                                 const std::function<void(model::Event&&)>& visit) {
-    while (true) {
-        BERTH_TRY(has_row, select.step());
-        if (!has_row) break;
-        auto event = codec::parse_event(select.text(0));
-        if (!event) {
-            select.reset();
-            return damaged(event.error());
-        }
-        visit(std::move(*event));
-    }
-    select.reset();
-    return {};
 }
 
 Result<codec::FinishedJob> SqliteStore::find_finished(JobId job) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/sqlite/stored_events.h"
 
+#include "codec/log/event_log.h"
+
 namespace berth::adapters::sqlite {
 namespace {
 
@@ -29,6 +31,26 @@ base::Status read_stored_events(Database& database,
         event.launch = text(6);
         BERTH_TRY_VOID(visit(event));
     }
+}
+
+base::Status visit_events(Statement& select, const std::function<void(model::Event&&)>& visit) {
+    while (true) {
+        BERTH_TRY(has_row, select.step());
+        if (!has_row) break;
+        auto event = codec::parse_event(select.text(0));
+        if (!event) {
+            select.reset();
+            return damaged(event.error());
+        }
+        visit(std::move(*event));
+    }
+    select.reset();
+    return {};
+}
+
+tl::unexpected<base::Error> damaged(const base::Error& error) {
+    return base::fail(base::ErrorCode::Unavailable,
+                      "store: what was stored has changed: " + error.message + kWhatToDo);
 }
 
 void add_to(CommitHash& hash, const StoredEvent& event) {

@@ -9,6 +9,7 @@
 
 #include "adapters/sqlite/chain.h"
 #include "adapters/sqlite/database.h"
+#include "model/event.h"
 
 namespace berth::adapters::sqlite {
 
@@ -26,6 +27,11 @@ struct StoredEvent {
 // All of them, in order, until one is refused. Errors: Unavailable, and those of `visit`.
 base::Status read_stored_events(Database& database,
                                 const std::function<base::Status(const StoredEvent&)>& visit);
+
+// The events of a statement that selects payloads, and ready for its next use. Errors: Unavailable.
+base::Status visit_events(Statement& select, const std::function<void(model::Event&&)>& visit);
+// What was written can be read, unless the file has changed since.
+tl::unexpected<base::Error> damaged(const base::Error& error);
 
 void add_to(CommitHash& hash, const StoredEvent& event);
 

@@ -22,6 +22,8 @@ void get_why(Site& site, Call call);
 void get_timeline(Site& site, Call call);
 void get_receipts(Site& site, Call call);
 void get_takings(Site& site, Call call);
+// spans.cc
+void get_spans(Site& site, Call call);
 // job_output.cc
 void get_log(Site& site, Call call);
 void get_attach(Site& site, Call call);

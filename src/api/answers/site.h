@@ -18,6 +18,7 @@
 #include "api/pages/pages.h"
 #include "api/past/ended_jobs.h"
 #include "api/past/past_desk.h"
+#include "api/past/span_desk.h"
 #include "control/controller.h"
 #include "ports/clock.h"
 #include "ports/gpu_inventory.h"
@@ -64,9 +65,11 @@ struct Site {
     Waiting waiting{};
     Live live{};
     Background in_background;
-    ForesightDesk foresight;
+    ports::OpenLog open_log;  // called on the other thread
+    ForesightDesk foresight{controller, store, clock, in_background};
     PastDesk past{store};
     EndedJobs ended{store};
+    SpanDesk spans{open_log, in_background};
     MapDesk map{controller, inventory, clock, in_background};
 };
 

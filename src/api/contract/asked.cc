@@ -33,6 +33,12 @@ base::Status check_value(const Parameter& parameter, std::string_view text) {
             return base::invalid(std::string(parameter.name) +
                                  ": wanted a date such as 2026-11-27, found \"" +
                                  std::string(text) + "\"");
+        case Takes::Time: {
+            if (codec::parse_time(text)) return {};
+            return base::invalid(std::string(parameter.name) +
+                                 ": wanted a time such as 2026-11-27T09:00:00Z, found \"" +
+                                 std::string(text) + "\"");
+        }
         case Takes::Whole: {
             BERTH_TRY_VOID(parse_number(parameter.name, text));
             return {};

@@ -45,6 +45,7 @@ void write_schema(JsonWriter& json, const Parameter& parameter, std::string_view
                             : parameter.takes == Takes::Words ? "array"
                                                               : "string");
     if (parameter.takes == Takes::Date) json.key("format").string("date");
+    if (parameter.takes == Takes::Time) json.key("format").string("date-time");
     if (place == "path" && parameter.takes == Takes::Text) json.key("pattern").string(kName);
     if (parameter.takes == Takes::Whole) {
         json.key("minimum").number(0);

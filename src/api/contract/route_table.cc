@@ -54,6 +54,14 @@ constexpr Parameter kLog[] = {
     {"offset", Whole, "from that byte on"},
     {"tail", Whole, "the number of bytes of its end, in place of an offset"}};
 constexpr Parameter kTakings[] = {{"project", Text, "of that project, which gave or got them"}};
+constexpr Parameter kSpans[] = {
+    {"from", Time, "the first moment; six hours before now, or before the last, if not given"},
+    {"to", Time, "the moment behind the last; four hours from now if not given"},
+    {"project", Text, "of that project"},
+    {"user", Text, "of that user"},
+    {"node", Text, "of jobs that were on that node then"},
+    {"after", Whole, "those behind that number: the next page"},
+    {"limit", Whole, "the most jobs to list; up to 1000"}};
 constexpr Parameter kEvents[] = {kWait,
                                  {"after", Whole, "those behind that number"},
                                  {"limit", Whole, "the most to list; up to 1000"},
@@ -216,6 +224,14 @@ constexpr Route kRoutes[] = {
      .refusals = {404, 409},
      .body = schemas::keeping,
      .has_to_have_body = false},
+    {.method = "GET",
+     .path = "spans",
+     .right = Right::See,
+     .answer = get_spans,
+     .summary = "What all jobs were in some time, and are expected to be; page after page",
+     .answers = schemas::spans,
+     .refusals = {404},
+     .query = kSpans},
     {.method = "GET",
      .path = "receipts",
      .right = Right::See,

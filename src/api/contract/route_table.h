@@ -17,7 +17,7 @@ namespace berth::api {
 
 inline constexpr std::string_view kPrefix = "/api/v1/";
 
-enum class Takes { Text, Whole, Flag, Word, Words, Date };
+enum class Takes { Text, Whole, Flag, Word, Words, Date, Time };
 
 struct Parameter {
     std::string_view name;

@@ -205,6 +205,9 @@ std::string verdict(SchemaBook& book) {
         });
 }
 
+std::string spans(SchemaBook& book) {
+    return answer<model::ClusterTimeline>(book, "ClusterTimeline");
+}
 std::string timeline(SchemaBook& book) { return answer<model::JobTimeline>(book, "JobTimeline"); }
 std::string receipts(SchemaBook& book) { return answer<model::JobReceipts>(book, "ReceiptList"); }
 std::string takings(SchemaBook& book) { return answer<model::Takings>(book, "TakingList"); }

@@ -24,6 +24,7 @@ std::string submitted(SchemaBook& book);  // a job, or what would become of it
 std::string jobs(SchemaBook& book);
 std::string verdict(SchemaBook& book);
 std::string timeline(SchemaBook& book);
+std::string spans(SchemaBook& book);
 std::string receipts(SchemaBook& book);
 std::string takings(SchemaBook& book);
 std::string attachment(SchemaBook& book);

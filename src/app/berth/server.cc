@@ -15,6 +15,7 @@
 #include <map>
 
 #include "adapters/process/jobs_folder.h"
+#include "adapters/sqlite/log_reader.h"
 #include "adapters/sqlite/sqlite_store.h"
 #include "adapters/system_clock/system_clock.h"
 #include "api/contract/dispatch.h"
@@ -240,7 +241,7 @@ base::Status Server::Parts::open() {
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
                   .pages = api::Pages(packed_dashboard()),
                   .in_background = in_background,
-                  .foresight = {*controller, *store, clock, in_background}});
+                  .open_log = std::bind_front(&adapters::sqlite::open_log, options.data_dir)});
     set_up_cluster(nodes);
     if (options.demo) submit_demo(*controller, options.program);
     controller->step();

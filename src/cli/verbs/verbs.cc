@@ -18,6 +18,7 @@ extern const Verb logs_verb;
 extern const Verb top_verb;
 extern const Verb gpus_verb;
 extern const Verb events_verb;
+extern const Verb timeline_verb;
 extern const Verb status_verb;
 extern const Verb report_verb;
 extern const Verb efficiency_verb;
@@ -56,27 +57,49 @@ extern const Verb help_verb;
 extern const Verb version_verb;
 
 std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs) {
-    std::vector<const Verb*> verbs{&run_verb,          &submit_verb,
-                                   &demo_verb,         &list_verb,
-                                   &show_verb,         &why_verb,
-                                   &logs_verb,         &top_verb,
-                                   &gpus_verb,         &events_verb,
-                                   &status_verb,       &web_verb,
-                                   &report_verb,       &efficiency_verb,
-                                   &pause_verb,        &resume_verb,
-                                   &keep_verb,         &cancel_verb,
-                                   &set_verb,          &checkpointed_verb,
-                                   &plan_verb,         &scenario_verb,
-                                   &what_if_verb,      &simulate_verb,
-                                   &project_list_verb, &project_create_verb,
-                                   &project_set_verb,  &project_remove_verb,
-                                   &project_use_verb,  &fair_share_verb,
-                                   &policy_show_verb,  &policy_set_verb,
-                                   &policy_reset_verb, &pool_list_verb,
-                                   &pool_show_verb,    &pool_create_verb,
-                                   &pool_set_verb,     &pool_remove_verb,
-                                   &node_list_verb,    &node_set_verb,
-                                   &node_drain_verb,   &node_ready_verb};
+    std::vector<const Verb*> verbs{&run_verb,
+                                   &submit_verb,
+                                   &demo_verb,
+                                   &list_verb,
+                                   &show_verb,
+                                   &why_verb,
+                                   &logs_verb,
+                                   &top_verb,
+                                   &gpus_verb,
+                                   &events_verb,
+                                   &timeline_verb,
+                                   &status_verb,
+                                   &web_verb,
+                                   &report_verb,
+                                   &efficiency_verb,
+                                   &pause_verb,
+                                   &resume_verb,
+                                   &keep_verb,
+                                   &cancel_verb,
+                                   &set_verb,
+                                   &checkpointed_verb,
+                                   &plan_verb,
+                                   &scenario_verb,
+                                   &what_if_verb,
+                                   &simulate_verb,
+                                   &project_list_verb,
+                                   &project_create_verb,
+                                   &project_set_verb,
+                                   &project_remove_verb,
+                                   &project_use_verb,
+                                   &fair_share_verb,
+                                   &policy_show_verb,
+                                   &policy_set_verb,
+                                   &policy_reset_verb,
+                                   &pool_list_verb,
+                                   &pool_show_verb,
+                                   &pool_create_verb,
+                                   &pool_set_verb,
+                                   &pool_remove_verb,
+                                   &node_list_verb,
+                                   &node_set_verb,
+                                   &node_drain_verb,
+                                   &node_ready_verb};
     for (const Verb& verb : system_verbs) verbs.push_back(&verb);
     for (const Verb* verb : {&completion_verb, &help_verb, &version_verb, &complete_verb}) {
         verbs.push_back(verb);

@@ -5,7 +5,7 @@
 
 #include "codec/fields/described.h"
 #include "codec/fields/model_fields.h"
-#include "model/answer/job_timeline.h"
+#include "model/answer/cluster_timeline.h"
 #include "model/answer/past_pause.h"
 
 namespace berth::codec {
@@ -23,6 +23,7 @@ struct Fields<model::Span> {
         field("tasks", &S::tasks);
         field("gpus", &S::gpus);
         field("nodes", &S::nodes);
+        field("node_gpus", &S::node_gpus);
         field("rule", &S::rule);
         field("beneficiary", &S::beneficiary);
         field("actor", &S::actor);
@@ -63,6 +64,72 @@ struct Fields<model::JobTimeline> {
         field("paused", &T::paused);
         field("expected", &T::expected);
         field("evidence", &T::evidence);
+    }
+};
+
+template <>
+struct Fields<model::PastSpan> {
+    static void visit(auto&& field) {
+        using S = model::Span;
+        field("state", &S::state);
+        field("on_hold", &S::is_on_hold);
+        field("parked", &S::is_parked);
+        field("from", &S::from);
+        field("to", &S::to);
+        field("attempt", &S::attempt);
+        field("gpus", &S::gpus);
+        field("nodes", &S::nodes);
+        field("node_gpus", &S::node_gpus);
+        field("rule", &S::rule);
+        field("beneficiary", &S::beneficiary);
+        field("saved", &S::is_saved);
+        field("lost_gpu_ms", &S::lost_gpu_ms);
+    }
+};
+
+template <>
+struct Fields<model::JobSpans> {
+    static void visit(auto&& field) {
+        using J = model::JobSpans;
+        field("id", &J::id);
+        field("name", &J::name);
+        field("project", &J::project);
+        field("user", &J::user);
+        field("state", &J::state);
+        field("gpus", &J::gpus);
+        field("spans", &J::spans);
+        field("left_out", &J::left_out);
+        field("expected", &J::expected);
+        field("evidence", &J::evidence);
+    }
+};
+
+template <>
+struct Fields<model::SpanCounts> {
+    static void visit(auto&& field) {
+        using C = model::SpanCounts;
+        field("jobs", &C::jobs);
+        field("starts", &C::starts);
+        field("pauses", &C::pauses);
+        field("parkings", &C::parkings);
+        field("ends", &C::ends);
+        field("failures", &C::failures);
+        field("lost_gpu_ms", &C::lost_gpu_ms);
+    }
+};
+
+template <>
+struct Fields<model::ClusterTimeline> {
+    static void visit(auto&& field) {
+        using T = model::ClusterTimeline;
+        field("sentence", &T::sentence);
+        field("from", &T::from);
+        field("to", &T::to);
+        field("now", &T::now);
+        field("known_from", &T::known_from);
+        field("counts", &T::counts);
+        field("items", &T::items);
+        field("next", &T::next);
     }
 };
 

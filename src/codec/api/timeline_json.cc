@@ -14,6 +14,14 @@ base::Result<model::JobTimeline> parse_timeline(std::string_view text, NameTable
                                               ApiStyle("JobTimeline", Reading::Lenient, &names));
 }
 
+std::string spans_json(const model::ClusterTimeline& timeline, const NameSource& names) {
+    return document("ClusterTimeline", timeline, &names);
+}
+base::Result<model::ClusterTimeline> parse_spans(std::string_view text, NameTable& names) {
+    return parse_document<model::ClusterTimeline>(
+        text, ApiStyle("ClusterTimeline", Reading::Lenient, &names));
+}
+
 std::string takings_json(const model::Takings& takings, const NameSource& names) {
     return document("TakingList", takings, &names);
 }

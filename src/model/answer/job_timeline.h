@@ -29,6 +29,7 @@ struct Span {
     int tasks = 0;  // that have a place, those that are asked to leave among them
     MilliGpu gpus{0};  // of these tasks
     std::vector<NodeId> nodes;
+    std::vector<MilliGpu> node_gpus;  // on each of them
     std::optional<Rule> rule;  // by which it was started, or is paused
     JobId beneficiary;  // for which it is paused; not valid for none
     std::string actor;  // that caused it to be so
