@@ -120,6 +120,7 @@ export interface Span {
   tasks: number;
   gpus: number;
   nodes: string[]; // the first of them
+  node_gpus: number[]; // on each of these
   rule: string | null;
   beneficiary: number | null;
   actor: string;

@@ -13,7 +13,7 @@ function at(minute: number): string {
 function span(state: JobState, from: number, to: number | null, more: Partial<Span> = {}): Span {
   return {
     state, on_hold: false, parked: false, from: at(from), to: to === null ? null : at(to),
-    attempt: state === 'queued' ? 0 : 1, tasks: 1, gpus: 1, nodes: ['n0'], rule: null, beneficiary: null,
+    attempt: state === 'queued' ? 0 : 1, tasks: 1, gpus: 1, nodes: ['n0'], node_gpus: [1], rule: null, beneficiary: null,
     actor: '', saved: false, lost_gpu_ms: 0, reason: '', ...more,
   };
 }

@@ -110,7 +110,7 @@ function label(text: string, from: number, to: number): string {
 }
 
 // Round moments of the viewer's zone, a few of them.
-function ticks(from: number, to: number, most: number): number[] {
+export function ticks(from: number, to: number, most: number): number[] {
   const step = kSteps.find((one) => (to - from) / one <= most) ?? 365 * kDay;
   const shift = new Date(from).getTimezoneOffset() * kMinute;
   const found: number[] = [];

@@ -31,7 +31,7 @@ function timeline(more: Partial<Timeline> = {}): Timeline {
 
 function span(more: Partial<Span>): Span {
   return {
-    state: 'running', on_hold: false, parked: false, from: ago(60), to: null, attempt: 1, tasks: 1, gpus: 8,
+    state: 'running', on_hold: false, parked: false, from: ago(60), to: null, attempt: 1, tasks: 1, gpus: 8, node_gpus: [8],
     nodes: ['n09'], rule: null, beneficiary: null, actor: '', saved: false, lost_gpu_ms: 0, reason: '', ...more,
   };
 }

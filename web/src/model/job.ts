@@ -152,7 +152,7 @@ const kWords: Record<Span['state'], string> = {
   cancelling: 'stopping', succeeded: 'succeeded', failed: 'failed', cancelled: 'cancelled',
 };
 
-export function spanWord(span: Span): string {
+export function spanWord(span: Pick<Span, 'state' | 'parked' | 'on_hold'>): string {
   if (span.parked && span.state === 'paused') return 'parked';
   if (span.on_hold && (span.state === 'queued' || span.state === 'paused')) return 'on hold';
   return kWords[span.state];

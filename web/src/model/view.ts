@@ -3,9 +3,10 @@
 // Which page is shown, and what of it? The address says all of it: a link shows the same to others.
 import type { By } from '../api/ledger_types';
 
-export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects' | 'efficiency' | 'nodes';
+export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects' | 'timeline' | 'efficiency' | 'nodes';
 export type Tab = 'overview' | 'logs' | 'attempts' | 'events' | 'spec';
 export type StateFilter = 'waiting' | 'hold' | 'running' | 'ended';
+export type TimelineRows = 'nodes' | 'jobs' | 'projects';
 export type MapColour = 'project' | 'state' | 'activity' | 'memory';
 export type Sort = 'position' | 'waiting' | 'gpus' | 'project';
 
@@ -26,14 +27,20 @@ export interface View {
   by: By; // of the ledger, as below
   from: string; // "2026-11-21", as below; empty = the server's default
   to: string;
+  rows: TimelineRows; // of the timeline, as below
+  minutes: number; // that are seen
+  at: number; // ms: the first moment seen; 0 = it goes on with now
   zoom: string; // "2.5@0.31,0.4": times, and the point in the middle as parts of the map; empty = all of it
 }
 
 const kStates: readonly StateFilter[] = ['waiting', 'hold', 'running', 'ended'];
-const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects', 'efficiency', 'nodes'];
+const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects', 'timeline', 'efficiency', 'nodes'];
 const kTabs: readonly Tab[] = ['overview', 'logs', 'attempts', 'events', 'spec'];
 export const kColours: readonly MapColour[] = ['project', 'state', 'activity', 'memory'];
 export const kBys: readonly By[] = ['project', 'user', 'job', 'gpu', 'pool', 'day'];
+export const kRows: readonly TimelineRows[] = ['nodes', 'jobs', 'projects'];
+export const kMinutes = 14 * 60;
+const kMinutesMost = 400 * 24 * 60;
 const kSorts: readonly Sort[] = ['position', 'waiting', 'gpus', 'project'];
 
 // "/berth/queue", "?state=running" -> the view. What it does not know it takes for the default.
@@ -62,6 +69,9 @@ export function viewOf(path: string, search: string): View {
     by: word('by', kBys),
     from: day('from'),
     to: day('to'),
+    rows: word('rows', kRows),
+    minutes: Math.min(number('minutes') || kMinutes, kMinutesMost),
+    at: Date.parse(asked.get('at') ?? '') || 0,
   };
 }
 
@@ -90,6 +100,13 @@ export function addressOf(view: Partial<View> & { page: PageName }): string {
   if (view.page === 'nodes') {
     if (view.text) said.set('q', view.text);
     return withSearch('./nodes', said);
+  }
+  if (view.page === 'timeline') {
+    if (view.rows && view.rows !== kRows[0]) said.set('rows', view.rows);
+    if (view.minutes && view.minutes !== kMinutes) said.set('minutes', String(view.minutes));
+    if (view.at) said.set('at', new Date(view.at).toISOString());
+    if (view.text) said.set('q', view.text);
+    return withSearch('./timeline', said);
   }
   if (view.page === 'map') {
     if (view.colour && view.colour !== kColours[0]) said.set('colour', view.colour);
