@@ -15,13 +15,13 @@ using namespace berth::adapters::sqlite;
 
 namespace {
 
-class Directory {
+class LogFolder {
   public:
-    Directory() {
+    LogFolder() {
         char name[] = "/tmp/berth-test-XXXXXX";
         path_ = ::mkdtemp(name);
     }
-    ~Directory() {
+    ~LogFolder() {
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
     }
@@ -31,7 +31,7 @@ class Directory {
     std::string path_;
 };
 
-base::Status write(ports::Store& store, std::int64_t sequence) {
+base::Status commit_event(ports::Store& store, std::int64_t sequence) {
     ports::Batch batch;
     model::EventBody body = model::JobRunning{{1}};
     if (sequence == 1) body = *store.begins();
@@ -39,7 +39,8 @@ base::Status write(ports::Store& store, std::int64_t sequence) {
     return store.commit(batch);
 }
 
-std::vector<std::int64_t> read(ports::LogReader& reader, std::int64_t after, std::int64_t limit) {
+std::vector<std::int64_t> sequences(ports::LogReader& reader, std::int64_t after,
+                                    std::int64_t limit) {
     std::vector<std::int64_t> read;
     REQUIRE(reader.read_events(after, limit,
                                [&](const model::Event& event) { read.push_back(event.sequence); }));
@@ -51,31 +52,32 @@ using Sequences = std::vector<std::int64_t>;
 }  // namespace
 
 TEST_CASE("what is committed is read beside the store, on another thread and as it grows") {
-    const Directory directory;
+    const LogFolder directory;
     auto store = *open_store(directory.path());
-    REQUIRE(write(*store, 1));
+    REQUIRE(commit_event(*store, 1));
     auto reader = open_log(directory.path());
     REQUIRE(reader);
-    CHECK(read(**reader, 0, 10) == Sequences{1});
-    for (std::int64_t sequence = 2; sequence <= 4; ++sequence) REQUIRE(write(*store, sequence));
+    CHECK(sequences(**reader, 0, 10) == Sequences{1});
+    for (std::int64_t sequence = 2; sequence <= 4; ++sequence)
+        REQUIRE(commit_event(*store, sequence));
     Sequences found;
-    std::thread([&] { found = read(**reader, 1, 2); }).join();
+    std::thread([&] { found = sequences(**reader, 1, 2); }).join();
     CHECK(found == Sequences{2, 3});
-    CHECK(read(**reader, 4, 2).empty());
+    CHECK(sequences(**reader, 4, 2).empty());
 }
 
 TEST_CASE("a log is one file again when the reader and then the store are gone") {
-    const Directory directory;
+    const LogFolder directory;
     auto store = *open_store(directory.path());
-    REQUIRE(write(*store, 1));
+    REQUIRE(commit_event(*store, 1));
     auto reader = *open_log(directory.path());
-    CHECK(read(*reader, 0, 10) == Sequences{1});
+    CHECK(sequences(*reader, 0, 10) == Sequences{1});
     reader.reset();
     store.reset();
     CHECK_FALSE(std::filesystem::exists(directory.path() + "/berth.db-wal"));
 }
 
 TEST_CASE("without a log there is nothing to read") {
-    const Directory directory;
+    const LogFolder directory;
     CHECK_FALSE(open_log(directory.path()));
 }
