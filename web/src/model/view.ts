@@ -28,7 +28,7 @@ export interface View {
   from: string; // "2026-11-21", as below; empty = the server's default
   to: string;
   rows: TimelineRows; // of the timeline, as below
-  minutes: number; // that are seen
+  minutes: number; // that are seen; 0 = as many as what happened needs
   at: number; // ms: the first moment seen; 0 = it goes on with now
   zoom: string; // "2.5@0.31,0.4": times, and the point in the middle as parts of the map; empty = all of it
 }
@@ -39,7 +39,6 @@ const kTabs: readonly Tab[] = ['overview', 'logs', 'attempts', 'events', 'spec']
 export const kColours: readonly MapColour[] = ['project', 'state', 'activity', 'memory'];
 export const kBys: readonly By[] = ['project', 'user', 'job', 'gpu', 'pool', 'day'];
 export const kRows: readonly TimelineRows[] = ['nodes', 'jobs', 'projects'];
-export const kMinutes = 14 * 60;
 const kMinutesMost = 400 * 24 * 60;
 const kSorts: readonly Sort[] = ['position', 'waiting', 'gpus', 'project'];
 
@@ -70,7 +69,7 @@ export function viewOf(path: string, search: string): View {
     from: day('from'),
     to: day('to'),
     rows: word('rows', kRows),
-    minutes: Math.min(number('minutes') || kMinutes, kMinutesMost),
+    minutes: Math.min(number('minutes'), kMinutesMost),
     at: Date.parse(asked.get('at') ?? '') || 0,
   };
 }
@@ -103,7 +102,7 @@ export function addressOf(view: Partial<View> & { page: PageName }): string {
   }
   if (view.page === 'timeline') {
     if (view.rows && view.rows !== kRows[0]) said.set('rows', view.rows);
-    if (view.minutes && view.minutes !== kMinutes) said.set('minutes', String(view.minutes));
+    if (view.minutes) said.set('minutes', String(view.minutes));
     if (view.at) said.set('at', new Date(view.at).toISOString());
     if (view.text) said.set('q', view.text);
     return withSearch('./timeline', said);
