@@ -64,11 +64,11 @@ std::string outlook_text(const std::string& json) {
     } else if (!plan->plan.pauses.empty() || !plan->plan.moves.empty()) {
         text = "would start when these have saved and left:";
         for (const model::Pause& pause : plan->plan.pauses) {
-            text += "\n  " + named(pause.job, names) + ", by " + std::string(rule_word(pause.rule));
+            text +=
+                "\n  " + named(pause.job, names) + " (" + std::string(rule_word(pause.rule)) + ")";
         }
         for (const model::Move& move : plan->plan.moves) {
-            text += "\n  " + named(move.job, names) + ", which moves to another place, by " +
-                    std::string(rule_word(move.rule));
+            text += "\n  " + named(move.job, names) + ", which moves to another place";
         }
     } else if (why && !why->text.empty()) {
         text += ": " + why->text;
