@@ -17,8 +17,8 @@ __extension__ using WideTime = __int128;
 using model::GpuTimes;
 using model::GpuUse;
 
-constexpr std::array kWastesOfJobs{GpuUse::AllocatedIdle, GpuUse::LostToPause,
-                                   GpuUse::LostToFailure};
+constexpr std::array<GpuUse, 3> kWastesOfJobs{GpuUse::AllocatedIdle, GpuUse::LostToPause,
+                                              GpuUse::LostToFailure};
 
 struct Owner {
     std::string project;

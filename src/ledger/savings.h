@@ -45,9 +45,9 @@ struct Savings {
 
 inline constexpr std::size_t kSavingsShown = 8;
 // Uses that are waste, of every job and pool.
-inline constexpr std::array kWastes{model::GpuUse::AllocatedIdle, model::GpuUse::LostToPause,
-                                    model::GpuUse::LostToFailure, model::GpuUse::BlockedByRoom,
-                                    model::GpuUse::BlockedByRules};
+inline constexpr std::array<model::GpuUse, 5> kWastes{
+    model::GpuUse::AllocatedIdle, model::GpuUse::LostToPause, model::GpuUse::LostToFailure,
+    model::GpuUse::BlockedByRoom, model::GpuUse::BlockedByRules};
 
 Savings savings(const model::LedgerBook& book, const Days& days,
                 const std::vector<JobAccount>& jobs);

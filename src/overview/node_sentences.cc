@@ -41,9 +41,11 @@ std::string all_ready(std::size_t nodes, int gpus) {
 std::string hit(const Nodes& down, const Nodes& drained) {
     std::set<model::JobId> jobs = down.jobs;
     jobs.insert(drained.jobs.begin(), drained.jobs.end());
-    if (jobs.empty()) return "No job is on them.";
+    const std::string where =
+        down.names.size() + drained.names.size() == 1 ? " on it." : " on them.";
+    if (jobs.empty()) return "No job is" + where;
     const bool is_one = jobs.size() == 1;
-    return std::to_string(jobs.size()) + (is_one ? " job is" : " jobs are") + " still on them.";
+    return std::to_string(jobs.size()) + (is_one ? " job is" : " jobs are") + " still" + where;
 }
 
 }  // namespace

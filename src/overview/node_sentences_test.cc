@@ -30,8 +30,7 @@ TEST_CASE("nodes that take no work are named, those that are down first, and who
     cluster.run("vision", 1, 0, 2, "ann");
     cluster.run("vision", 1, 2, 1, "bob");
     cluster.set_node("n1", NodeHealth::Drained);
-    CHECK(said(cluster) ==
-          "n1 is drained: 4 of 8 GPUs take no new work. 2 jobs are still on them.");
+    CHECK(said(cluster) == "n1 is drained: 4 of 8 GPUs take no new work. 2 jobs are still on it.");
     cluster.set_node("n0", NodeHealth::Down);
     CHECK(said(cluster) ==
           "n0 is down, n1 is drained: 8 of 8 GPUs take no new work. 2 jobs are still on them.");

@@ -26,8 +26,9 @@ std::string gpu_time(std::int64_t gpu_ms) {
     constexpr std::int64_t kGpuMinute = 60'000;
     constexpr std::int64_t kGpuHour = 60 * kGpuMinute;
     if (gpu_ms < kGpuMinute) return std::to_string((gpu_ms + 999) / 1'000) + " GPU-s";
-    if (gpu_ms < kGpuHour) return std::to_string(gpu_ms / kGpuMinute) + " GPU-min";
-    const std::int64_t tenths = gpu_ms / (kGpuHour / 10);
+    if (gpu_ms < kGpuHour)
+        return std::to_string((gpu_ms + kGpuMinute / 2) / kGpuMinute) + " GPU-min";
+    const std::int64_t tenths = (gpu_ms + kGpuHour / 20) / (kGpuHour / 10);
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GPU-h";
 }
 
@@ -45,7 +46,7 @@ std::string timeline_sentence(const model::ClusterTimeline& timeline,
     const bool is_any_lost = counts.lost_gpu_ms > 0;
     if (counts.pauses > 0)
         parts.push_back((is_any_lost ? gpu_time(counts.lost_gpu_ms) : std::string("no work")) +
-                        " lost");
+                        " lost to pauses");
     for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : ", ") + parts[i];
     text += ".";
     const bool goes_on = timeline.to > timeline.now && next && next->when.expected;

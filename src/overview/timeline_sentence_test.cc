@@ -25,12 +25,12 @@ model::ClusterTimeline timeline(int before, int behind, const model::SpanCounts&
 TEST_CASE("what happened is counted, and what pauses threw away") {
     model::SpanCounts counts{.jobs = 150, .starts = 143, .pauses = 9};
     CHECK(overview::timeline_sentence(timeline(14, 4, counts), {}) ==
-          "In the last 14 h: 143 starts, 9 pauses, no work lost.");
+          "In the last 14 h: 143 starts, 9 pauses, no work lost to pauses.");
     counts.lost_gpu_ms = 1'500'000;
     counts.failures = 2;
     counts.parkings = 1;
     CHECK(overview::timeline_sentence(timeline(14, 4, counts), {}) ==
-          "In the last 14 h: 143 starts, 9 pauses, 1 parked, 2 failed, 25 GPU-min lost.");
+          "In the last 14 h: 143 starts, 9 pauses, 1 parked, 2 failed, 25 GPU-min lost to pauses.");
 }
 
 TEST_CASE("one is one, and none is said") {

@@ -104,7 +104,7 @@ class Map(ServerCase):
         ready = ["All 2 nodes are ready, with 8 GPUs."]
         self.assertEqual(self.server.request("GET", "nodes")["sentences"], ready)
         self.server.berth("node", "drain", "n1")
-        said = ["n1 is drained: 4 of 8 GPUs take no new work.", "No job is on them."]
+        said = ["n1 is drained: 4 of 8 GPUs take no new work.", "No job is on it."]
         self.assertEqual(self.server.request("GET", "nodes")["sentences"], said)
         _, seen = self.on_terminal("node", "ls")
         self.assertIn(" ".join(said), seen)

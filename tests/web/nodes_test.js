@@ -50,7 +50,7 @@ test('a node is drained with its effect shown before, comes first with who is hi
   await dialog.getByText('It takes no new work: 1 free GPU cannot be had. 1 job on it goes on until it ends.').waitFor();
   await isWhole(page);
   await dialog.getByRole('button', { name: 'Drain' }).click();
-  await page.getByRole('heading', { level: 1, name: new RegExp(`^${name} is drained: 4 of 12 GPUs take no new work. 1 job is still on them.$`) }).waitFor();
+  await page.getByRole('heading', { level: 1, name: new RegExp(`^${name} is drained: 4 of 12 GPUs take no new work. 1 job is still on it.$`) }).waitFor();
   await sick(page).getByRole('row', { name: /bert/ }).getByText('drained: it takes no new work').waitFor();
   assert.match(berth('node', 'ls'), new RegExp(`${name} .*drained`, 'i'));
   await page.getByRole('status').getByText('it takes no new work').waitFor();

@@ -88,12 +88,6 @@ void write_parameters(JsonWriter& json, const Route& route) {
                          "makes it safe to ask again: the same key is the same job"},
                         "header");
     }
-    if (std::ranges::find(route.refusals, 412) != route.refusals.end()) {
-        write_parameter(json,
-                        {"If-Match", Takes::Text,
-                         "the ETag of what is to be changed: it is changed if it is still that"},
-                        "header");
-    }
     if (route.takes_condition) {
         write_parameter(
             json,

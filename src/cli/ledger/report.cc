@@ -45,11 +45,14 @@ Outcome<std::string> first_day(const std::string& since) {
 }
 
 int show_report(Context& context, const Arguments& arguments) {
-    const auto from = first_day(arguments.text("since", "7d"));
-    if (!from) return report(context, from.error());
     Client client(context);
-    std::string target = "ledger?from=" + base::percent_encoded(*from) +
-                         "&by=" + base::percent_encoded(arguments.text("by", "project"));
+    std::string target = "ledger?by=" + base::percent_encoded(arguments.text("by", "project"));
+    // Without it the server counts back from the last day.
+    if (arguments.has("since") || !arguments.has("until")) {
+        const auto from = first_day(arguments.text("since", "7d"));
+        if (!from) return report(context, from.error());
+        target += "&from=" + base::percent_encoded(*from);
+    }
     if (arguments.has("until")) target += "&to=" + base::percent_encoded(arguments.text("until"));
     const auto body = client.get(target + (arguments.has("csv") ? "&form=csv" : ""));
     if (!body) return report(context, body.error());

@@ -27,6 +27,8 @@ constexpr Flag kTimelineFlags[] = {
 Outcome<std::string> moment_in(const Arguments& arguments, std::string_view flag, int sign) {
     const std::string text(arguments.text(flag));
     if (codec::parse_time(text)) return text;
+    if (const std::string midnight = text + "T00:00:00Z"; codec::parse_time(midnight))
+        return midnight;
     const auto away = base::parse_duration(text);
     if (away) return codec::format_time(clock_now() + *away * sign);
     return tl::unexpected(Failure{kBadUsage,

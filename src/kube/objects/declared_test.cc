@@ -130,8 +130,9 @@ TEST_CASE("a Project has the fields of a state file's project, and each means th
     ours.erase("namespaces");
     std::set<std::string> theirs =
         known_to_state_file(R"({"projects": [{"name": "a", "qqqqqqqqqqqqqq": 1}]})");
-    // Of the object itself, and of its status; and of shares of GPUs, which are none of Kubernetes.
-    for (const char* name : {"name", "created", "usage", "strict_shares"})
+    // Of the object itself, and of its status; and what is measured and shared by Berth's own
+    // processes.
+    for (const char* name : {"name", "created", "usage", "strict_shares", "idle_after", "idle_act"})
         CHECK(theirs.erase(name) == 1);
     CHECK(ours == theirs);
 

@@ -271,7 +271,7 @@ constexpr PolicySetting kSettings[] = {
             "warn a job whose GPUs idle for this time"),
     setting("idle_warning", time<&P::idle_warning>(), "time from that warning to idle_act"),
     setting("idle_act", word<&P::idle_act, kIdleActs>("warn|park|end"),
-            "for a job that idles on after its warning"),
+            "what follows while the job idles on"),
     setting("stale_grace", stale_grace(), "time a gang may run below its minimum"),
     setting("scale_overcommitted", yes_no<&P::scale_overcommitted>(),
             "scale quotas down to the GPUs there are"),
