@@ -108,6 +108,10 @@ class Afterthought {
         lose_to_pause(resized.job, resized.lost_gpu_ms);
     }
 
+    void operator()(const model::JobIdle& idle) {
+        ledger_.find_idle(idle.job, ledger_.gpus_of(idle.job) * idle.idle.count());
+    }
+
     // It was parked as it had done nothing for that time.
     void operator()(const model::JobParked& parked) {
         const JobRecord& record = state_.jobs.at(parked.job);

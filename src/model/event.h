@@ -141,6 +141,7 @@ struct JobsParted {
 struct JobIdle {
     JobId job;
     IdleWarning warning;
+    Duration idle{0};  // that no warning before it has counted
 };
 // They did something again, or it may be idle now.
 struct JobBusy {

@@ -120,7 +120,29 @@ TEST_CASE("a server that begins does not end who it has not seen idle for long")
     world.restart();
     world.idles(kMinute, 60 * kMinute);
     CHECK(world.state(world.job) == JobState::Running);
+    CHECK_FALSE(world.World::job(world.job).idle);
+    world.idles(30 * kMinute, 29 * kMinute);
     CHECK(world.World::job(world.job).idle->acts_at == world.clock.now() + 10 * kMinute);
-    world.idles(11 * kMinute, 10 * kMinute);
+    world.idles(40 * kMinute, 10 * kMinute);
     CHECK(world.state(world.job) == JobState::Cancelling);
+}
+
+TEST_CASE("a rule that gives more time takes the warning back") {
+    Idling world("end");
+    world.idles(30 * kMinute);
+    REQUIRE(world.set_policy({{"idle_after", "1h"}}));
+    world.idles(40 * kMinute, 10 * kMinute);
+    CHECK(world.state(world.job) == JobState::Running);
+    CHECK_FALSE(world.World::job(world.job).idle);
+}
+
+TEST_CASE("what an idle job had is idle time in the ledger, not lost work") {
+    Idling world("end");
+    world.clock.advance(30 * kMinute);
+    world.idles(30 * kMinute);
+    world.idles(40 * kMinute, 10 * kMinute);
+    world.exits(world.job, {.exit_code = 143, .signal = 15, .stop_asked = true, .detail = ""});
+    const auto& ended = world.disk.finished.at(world.job);
+    CHECK(ended.milli_gpu_ms.allocated_idle == 40 * kMinute.count() * 1000);
+    CHECK(ended.milli_gpu_ms.lost_to_failure == 0);
 }

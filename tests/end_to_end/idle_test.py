@@ -10,7 +10,8 @@ from server_case import ServerCase, eventually, main
 SAYS = """
 import os, pathlib, sys, threading, time
 def says(busy):
-    file = f"{os.environ['BERTH_SIMULATED_GPUS']}.{os.environ['CUDA_VISIBLE_DEVICES']}.{os.getpid()}"
+    folder, gpu = os.environ["BERTH_SIMULATED_GPUS"], os.environ["CUDA_VISIBLE_DEVICES"]
+    file = f"{folder}.{gpu}.{os.getpid()}"
     while True:
         percent = 90 if pathlib.Path(busy).exists() else 0
         with open(file + "~.0", "w") as written: written.write(f"{percent:3} {10:3}\\n")
@@ -64,10 +65,10 @@ class Idle(ServerCase):
         page = self.server.berth("show", job).stdout
         self.assertRegex(page, rf"idle .*, ended in 59m.* berth keep {job} keeps it")
         said = self.server.berth("keep", job, "--for", "1d").stdout
-        self.assertRegex(said, rf"job {job} .* is kept until ")
+        self.assertRegex(said, rf"job {job} .* is kept for ")
         kept = self.server.get(f"jobs/{job}")
         self.assertIsNone(kept["idle"])
-        self.assertRegex(self.server.berth("show", job).stdout, "kept +until .*, also while idle")
+        self.assertRegex(self.server.berth("show", job).stdout, "kept +for .* more, also while idle")
         self.server.kill()
         self.server.up()
         self.assertEqual(self.server.get(f"jobs/{job}")["kept_until"], kept["kept_until"])

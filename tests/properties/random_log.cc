@@ -260,7 +260,9 @@ void RandomLog::something_of_running(const model::JobRecord& job) {
     switch (rng_.between(0, 11)) {
         case 10: {
             const auto act = static_cast<model::IdleAct>(rng_.between(0, 2));
-            return note(model::JobIdle{id, {now_, act, now_ + Duration{60'000}, ""}});
+            return note(model::JobIdle{id,
+                                       {now_, now_, act, now_ + Duration{60'000}, ""},
+                                       Duration{rng_.between(0, 60'000)}});
         }
         case 11:
             if (job.idle) return note(model::JobBusy{id});

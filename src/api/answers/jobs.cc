@@ -105,6 +105,8 @@ base::Result<std::optional<base::Duration>> read_time(const std::string& body,
                                                       base::Duration most) {
     if (body.empty()) return std::nullopt;
     BERTH_TRY(tree, codec::parse_json(body, "body"));
+    if (tree.kind != codec::Value::Kind::Map)
+        return base::invalid("body: wanted {\"" + member + "\": TIME} or nothing");
     for (const auto& [name, value] : tree.members) {
         if (name != member)
             return base::invalid("unknown field \"" + name + "\", wanted " + member);

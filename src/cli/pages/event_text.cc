@@ -7,6 +7,7 @@
 #include "cli/pages/cluster_pages.h"
 #include "codec/log/event_log.h"
 #include "codec/words/gpu_request.h"
+#include "codec/words/timestamp.h"
 #include "codec/words/words.h"
 
 namespace berth::cli {
@@ -153,9 +154,11 @@ struct Phrase {
                    ? text
                    : text + "; it is not parked: " + event.warning.why_not;
     }
-    std::string operator()(const model::JobBusy&) const { return "uses its GPUs again"; }
+    std::string operator()(const model::JobBusy&) const {
+        return "is no longer warned that its GPUs idle";
+    }
     std::string operator()(const model::JobKept& event) const {
-        return "is kept until " + clock_time(event.until) + ", also while its GPUs idle";
+        return "is kept until " + codec::format_time(event.until) + ", also while its GPUs idle";
     }
     std::string operator()(const model::CancelRequested& event) const {
         const std::string text = "is asked to stop";

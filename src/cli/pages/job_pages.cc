@@ -224,7 +224,8 @@ std::string park_lines(const model::JobRecord& record, const Style& style) {
 std::string idle_lines(const model::JobRecord& record, base::TimePoint now, const Style& style) {
     if (model::is_final(record.state)) return {};
     if (record.kept_until && now < *record.kept_until)
-        return line("kept", "until " + clock_time(*record.kept_until) + ", also while idle", style);
+        return line("kept", "for " + age(*record.kept_until - now) + " more, also while idle",
+                    style);
     if (!record.idle) return {};
     const model::IdleWarning& idle = *record.idle;
     std::string text = idleness_text(idle, now);

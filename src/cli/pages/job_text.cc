@@ -255,7 +255,7 @@ std::string_view rule_meaning(model::Rule rule) {
         case model::Rule::Consolidate: return "it moves, so that a larger job fits";
         case model::Rule::Stale: return "the gang ran too long below its minimum of tasks";
         case model::Rule::Part: return "together they got less done than one after the other";
-        case model::Rule::Park: return "no call to its GPUs for its park-after time";
+        case model::Rule::Park: return "its GPUs idled for the time that it, or a rule, says";
         case model::Rule::Allocate:
         case model::Rule::Hold:
         case model::Rule::User: break;

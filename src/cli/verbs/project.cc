@@ -68,7 +68,7 @@ constexpr Flag kRightsFlags[] = {
      .fields = "job_tail"},
     {.name = "idle-after",
      .value = "TIME",
-     .help = "warn its jobs whose GPUs idle for this time; or inherit",
+     .help = "warn its jobs whose GPUs idle so; never, inherit",
      .fields = "idle_after"},
     {.name = "idle-act",
      .value = "ACT",
@@ -135,7 +135,7 @@ Success add_order(codec::JsonWriter& json, const Arguments& arguments) {
         if (is_taken_back(flag))
             json.null();
         else
-            json.string(arguments.text(flag));
+            json.string(arguments.text(flag) == "never" ? "0s" : arguments.text(flag));
     }
     if (!arguments.has("tail")) return {};
     json.key(arguments.field("tail"));

@@ -53,7 +53,11 @@ std::string standing(const model::JobRecord& job) {
 std::string outcome_of(const model::JobRecord& record, std::string_view verb) {
     std::string text = "job " + std::to_string(record.id.value);
     if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
-    if (verb == "keep") return text + " is kept until " + clock_time(*record.kept_until) + "\n";
+    if (verb == "keep") {
+        const base::Duration time = record.kept_until.value_or(clock_now()) - clock_now();
+        if (time <= base::Duration{0}) return text + " is no longer kept\n";
+        return text + " is kept for " + age(time) + ", also while its GPUs idle\n";
+    }
     return text + " is " + std::string(codec::word(record.state)) + standing(record) + "\n";
 }
 

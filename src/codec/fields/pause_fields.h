@@ -117,6 +117,7 @@ struct Fields<model::IdleWarning> {
     static void visit(auto&& field) {
         using W = model::IdleWarning;
         field("since", &W::since);
+        field("said", &W::said);
         field("act", &W::act);
         field("acts_at", &W::acts_at);
         field("why_not", &W::why_not);
@@ -128,6 +129,7 @@ struct Fields<model::JobIdle> {
     static void visit(auto&& field) {
         field("job", &model::JobIdle::job);
         field("warning", &model::JobIdle::warning);
+        field("idle", &model::JobIdle::idle);
     }
 };
 

@@ -68,7 +68,7 @@ TEST_CASE("it is idle from the first sample in which none of its GPUs does anyth
 
 TEST_CASE("who was warned and works is said once more") {
     Watched job(1000);
-    job.happen(model::JobIdle{kJob, {job.now, model::IdleAct::End, job.now, ""}});
+    job.happen(model::JobIdle{kJob, {job.now, job.now, model::IdleAct::End, job.now, ""}});
     CHECK(job.hear(0, 5) == Duration{0});
 }
 

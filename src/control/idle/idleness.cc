@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/idle/idleness.h"
 
+#include <algorithm>
+
 #include "base/quantity.h"
 #include "lifecycle/idle/idle_rule.h"
 
@@ -34,8 +36,8 @@ std::optional<IdleAct> warn_of_idleness(Transaction& transaction, const model::P
     if (step != IdleStep::Warn && step != IdleStep::Act) return std::nullopt;
     // To be parked can fail: then it is tried again after as long a time.
     const auto warning = lifecycle::idle_warning(job, *rule, idle, now);
-    const bool ends = step == IdleStep::Act && warning.act == IdleAct::End;
-    if (!ends) transaction.note(model::JobIdle{job.id, warning}, kMachine);
+    const base::Duration counted = job.idle ? now - job.idle->said : idle;
+    transaction.note(model::JobIdle{job.id, warning, std::min(counted, idle)}, kMachine);
     if (step == IdleStep::Act) return warning.act;
     transaction.say({job.id, job.attempts}, said_of(job, warning, now));
     return std::nullopt;

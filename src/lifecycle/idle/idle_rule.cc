@@ -56,19 +56,20 @@ IdleStep idle_step(const model::JobRecord& record, const std::optional<IdleRule>
     const bool stays = record.state == model::JobState::Running && record.releasing.empty() &&
                        !record.is_resizing();
     const bool is_kept = record.kept_until && now < *record.kept_until;
-    if (!stays || !rule || is_kept || idle == Duration{0}) return over;
-    if (!record.idle) return idle >= rule->after ? IdleStep::Warn : IdleStep::None;
-    const model::IdleWarning wanted = idle_warning(record, *rule, idle, now);
-    if (wanted.act != record.idle->act) return IdleStep::Warn;
+    // Also where the rule gives more time by now, or a server that has just begun has not seen it
+    // idle for that time.
+    if (!stays || !rule || is_kept || idle < rule->after) return over;
+    if (!record.idle) return IdleStep::Warn;
+    if (idle_warning(record, *rule, idle, now).act != record.idle->act) return IdleStep::Warn;
     if (!record.idle->acts_at || now < *record.idle->acts_at) return IdleStep::None;
-    // A server that has just begun has not seen for long that it does nothing.
-    return idle >= rule->warning ? IdleStep::Act : IdleStep::Warn;
+    return IdleStep::Act;
 }
 
 model::IdleWarning idle_warning(const model::JobRecord& record, const IdleRule& rule, Duration idle,
                                 model::TimePoint now) {
     model::IdleWarning warning;
-    warning.since = std::min(now - idle, record.idle ? record.idle->since : now);
+    warning.since = now - idle;
+    warning.said = now;
     warning.act = rule.act;
     if (rule.act == IdleAct::Park) warning.why_not = why_not_parked(record);
     if (!warning.why_not.empty()) warning.act = IdleAct::Warn;

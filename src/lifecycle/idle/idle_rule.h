@@ -29,7 +29,7 @@ std::optional<model::Duration> shortest_idle_time(const cluster::Cluster& cluste
 
 enum class IdleStep {
     None,
-    Warn,   // or warn anew: what follows is another thing, or comes later
+    Warn,   // or warn anew: another thing follows
     Act,    // what it was warned of
     Over,   // the warning does not hold any more
 };

@@ -94,15 +94,16 @@ TEST_CASE("it is warned after its time, and what follows comes after the warning
     CHECK(step(40 * kMinute, kThen + 10 * kMinute) == IdleStep::Over);
 }
 
-TEST_CASE("who was not looked at for long is warned anew, and not ended at once") {
-    const IdleRule rule{30 * kMinute, 10 * kMinute, IdleAct::End};
+TEST_CASE("the rule as it is now counts, and what was seen of it since") {
+    IdleRule rule{30 * kMinute, 10 * kMinute, IdleAct::End};
     model::JobRecord job = idling();
     job.idle = lifecycle::idle_warning(job, rule, 30 * kMinute, kThen);
     const model::TimePoint later = kThen + 60 * kMinute;
-    CHECK(lifecycle::idle_step(job, rule, kMinute, later) == IdleStep::Warn);
-    const auto again = lifecycle::idle_warning(job, rule, kMinute, later);
-    CHECK(again.since == job.idle->since);
-    CHECK(again.acts_at == later + 10 * kMinute);
+    // By a server that has just begun.
+    CHECK(lifecycle::idle_step(job, rule, kMinute, later) == IdleStep::Over);
+    CHECK(lifecycle::idle_step(job, rule, 90 * kMinute, later) == IdleStep::Act);
+    rule.after = 120 * kMinute;
+    CHECK(lifecycle::idle_step(job, rule, 90 * kMinute, later) == IdleStep::Over);
 }
 
 TEST_CASE("who is kept is not warned until then") {

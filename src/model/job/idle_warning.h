@@ -13,6 +13,7 @@ namespace berth::model {
 
 struct IdleWarning {
     TimePoint since;  // its GPUs do nothing, as far as that was seen
+    TimePoint said;   // it was warned
     IdleAct act = IdleAct::Warn;
     std::optional<TimePoint> acts_at = {};  // unless they are used before; none = never
     std::string why_not = {};  // it is not parked, though the rule says so

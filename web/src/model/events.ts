@@ -30,7 +30,7 @@ const kPhrases: Record<string, (event: JobEvent, nameOf: NameOf) => string> = {
   job_measured: () => 'was measured: what it takes of a GPU is known',
   jobs_parted: () => 'is no longer packed with another job',
   job_idle: (event) => idleWords(event.warning as IdleWarning),
-  job_busy: () => 'uses its GPUs again',
+  job_busy: () => 'is no longer warned that its GPUs idle',
   job_kept: () => 'is kept for a while, also while its GPUs idle',
   job_escaped: (event) => `uses GPUs outside its share: ${event.detail}`,
   cancel_requested: (event) => (event.reason ? `is asked to stop: ${event.reason}` : 'is asked to stop'),
