@@ -68,7 +68,8 @@ class Idle(ServerCase):
         self.assertRegex(said, rf"job {job} .* is kept for ")
         kept = self.server.get(f"jobs/{job}")
         self.assertIsNone(kept["idle"])
-        self.assertRegex(self.server.berth("show", job).stdout, "kept +for .* more, also while idle")
+        page = self.server.berth("show", job).stdout
+        self.assertRegex(page, "kept +for .* more, also while idle")
         self.server.kill()
         self.server.up()
         self.assertEqual(self.server.get(f"jobs/{job}")["kept_until"], kept["kept_until"])
