@@ -2,7 +2,8 @@
 //
 // What do we know of one job now? What changes with every second is asked each time; what the server
 // works out, when the job has changed or some seconds have passed.
-import { kPatienceMs, problemOf, Reader } from './read';
+import { order } from './ask';
+import { Reader } from './read';
 import { authorization } from './session';
 import type { EventList, JobEvent, Problem, Receipts, Right, Timeline, Verb, WholeJob } from './types';
 
@@ -90,15 +91,7 @@ export class JobLive {
   // Asks the server to do it; what became of it shows in the job.
   async steer(verb: Verb): Promise<void> {
     this.refused = undefined;
-    try {
-      const answer = await fetch(`api/v1/jobs/${this.id}/${verb}`, {
-        method: 'POST', headers: authorization(), signal: AbortSignal.timeout(kPatienceMs),
-      });
-      if (!answer.ok) this.refused = await problemOf(answer);
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      this.refused = { title: 'No answer', detail, hint: `berth ${verb} ${this.id}` };
-    }
+    this.refused = await order(`api/v1/jobs/${this.id}/${verb}`, { method: 'POST' }, `berth ${verb} ${this.id}`);
     await this.read();
   }
 }

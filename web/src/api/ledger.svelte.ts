@@ -2,7 +2,8 @@
 //
 // Where did the GPU time go in these days? Of all GPUs, and by what is asked. It moves slowly, so it is
 // asked for again when something else is wanted, or some seconds have passed.
-import { kPatienceMs, problemOf, Reader, silence } from './read';
+import { ask } from './ask';
+import { Reader } from './read';
 import { authorization } from './session';
 import type { By, Ledger } from './ledger_types';
 import type { Problem } from './types';
@@ -48,19 +49,13 @@ export class LedgerLive {
 
   // The same as a file. A link could not show the token.
   async download(range: Range, by: By): Promise<void> {
-    try {
-      const answer = await fetch(ledgerAddress(range, by, 'csv'), {
-        headers: authorization(), signal: AbortSignal.timeout(kPatienceMs),
-      });
-      this.problem = answer.ok ? undefined : await problemOf(answer);
-      if (!answer.ok) return;
-      const file = document.createElement('a');
-      file.href = URL.createObjectURL(await answer.blob());
-      file.download = `gpu-time-by-${by}.csv`;
-      file.click();
-      URL.revokeObjectURL(file.href);
-    } catch (error) {
-      this.problem = silence(error).problem;
-    }
+    const answer = await ask(ledgerAddress(range, by, 'csv'), {}, (given) => given.blob());
+    this.problem = answer.ok ? undefined : answer.problem;
+    if (!answer.ok) return;
+    const file = document.createElement('a');
+    file.href = URL.createObjectURL(answer.value);
+    file.download = `gpu-time-by-${by}.csv`;
+    file.click();
+    URL.revokeObjectURL(file.href);
   }
 }

@@ -2,9 +2,9 @@
 //
 // How are the rights of a project changed? Nothing is changed of what has changed since it was read:
 // a change is sent with the tag of what was read (RFC 9110, 13.1.1).
-import { type Answer, failureOf, kPatienceMs, silence } from './read';
-import { authorization } from './session';
+import { ask } from './ask';
 import type { Project, Supposition, WhatIf } from './project_types';
+import type { Answer } from './read';
 
 export interface Tagged<T> {
   value: T;
@@ -13,23 +13,6 @@ export interface Tagged<T> {
 
 function addressOf(project: string): string {
   return `api/v1/projects/${encodeURIComponent(project)}`;
-}
-
-async function ask<T>(
-  address: string, options: RequestInit, take: (answer: Response) => Promise<T>,
-): Promise<Answer<T>> {
-  try {
-    const answer = await fetch(address, {
-      ...options,
-      headers: { ...authorization(), ...options.headers },
-      cache: 'no-store',
-      signal: options.signal ?? AbortSignal.timeout(kPatienceMs),
-    });
-    if (!answer.ok) return await failureOf(answer);
-    return { ok: true, value: await take(answer) };
-  } catch (error) {
-    return silence(error);
-  }
 }
 
 export function readProject(project: string): Promise<Answer<Tagged<Project>>> {
