@@ -230,10 +230,12 @@ void get_ledger(Site& site, Call call) {
         const auto by = std::ranges::find(ledger::kByNames, query->by) - ledger::kByNames.begin();
         answer.report = ledger::report(span.book, span.days, static_cast<ledger::By>(by), prices);
     }
-    answer.savings = ledger::savings(span.book, span.days, jobs);
-    answer.sentences = ledger::sentences(ledger::times_of(span.book, span.days), answer.savings,
-                                         span.days, span.today);
-    if (!query->is_csv) return call.respond(json_response(json_of(answer, span.book)));
+    if (!query->is_csv) {
+        answer.savings = ledger::savings(span.book, span.days, jobs);
+        answer.sentences = ledger::sentences(ledger::times_of(span.book, span.days), answer.savings,
+                                             span.days, span.today);
+        return call.respond(json_response(json_of(answer, span.book)));
+    }
     Response response;
     response.body = csv_of(answer);
     response.content_type = "text/csv; charset=utf-8";

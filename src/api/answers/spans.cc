@@ -28,15 +28,6 @@ base::Result<model::TimePoint> time_in(const Call& call, std::string_view name,
     return codec::parse_time(text);
 }
 
-base::Result<model::NodeId> node_called(Site& site, const std::string& name) {
-    const cluster::Cluster& cluster = site.controller.state().cluster;
-    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
-        const model::NodeId id{static_cast<model::NodeId::Rep>(i)};
-        if (cluster.node_name(id) == name) return id;
-    }
-    return base::fail(base::ErrorCode::NotFound, "node \"" + name + "\" does not exist");
-}
-
 base::Result<timeline::SpansAsked> read_query(Site& site, const Call& call, model::TimePoint now) {
     timeline::SpansAsked asked;
     BERTH_TRY(to, time_in(call, "to", now + kBehind));
@@ -56,9 +47,9 @@ base::Result<timeline::SpansAsked> read_query(Site& site, const Call& call, mode
     }
     const std::string node = call.text("node");
     if (node.empty()) return asked;
-    BERTH_TRY(id, node_called(site, node));
-    asked.node = id;
-    return asked;
+    asked.node = site.controller.state().cluster.find_node(node);
+    if (asked.node->is_valid()) return asked;
+    return base::fail(base::ErrorCode::NotFound, "node \"" + node + "\" does not exist");
 }
 
 bool is_asked(const model::JobRecord& job, const timeline::SpansAsked& asked) {
