@@ -9,6 +9,7 @@
 #include "control/controller.h"
 #include "control/idle/idleness.h"
 #include "control/pause_cost.h"
+#include "lifecycle/idle/idle_rule.h"
 #include "lifecycle/losses.h"
 #include "lifecycle/plan_events.h"
 

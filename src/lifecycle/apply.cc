@@ -10,6 +10,7 @@
 #include "cluster/gang.h"
 #include "lifecycle/charging.h"
 #include "lifecycle/check.h"
+#include "lifecycle/idle/idle_rule.h"
 #include "lifecycle/losses.h"
 #include "lifecycle/parts.h"
 
@@ -525,17 +526,8 @@ std::int64_t attained_gpu_ms(const JobRecord& record, model::TimePoint now) {
 }
 
 void fill_in(model::JobSpec& spec, const model::Policy& policy) {
-    const bool is_session = spec.kind == model::JobKind::Build && spec.tasks_max == 1 &&
-                            spec.companions.empty() && spec.request.gpus > 0;
+    const bool is_session = spec.kind == model::JobKind::Build && is_parkable(spec);
     if (is_session && !spec.park_after) spec.park_after = policy.park_after;
-}
-
-bool may_be_parked(const JobRecord& record, model::Duration idle) {
-    return record.state == JobState::Running && record.releasing.empty() && !record.is_resizing() &&
-           record.spec.park_after && *record.spec.park_after > model::Duration{0} &&
-           idle >= *record.spec.park_after &&
-           record.pause_way.rung == model::PauseRung::Checkpoint &&
-           record.pause_way.why_not_parked.empty();
 }
 
 void leave_or_join_line(State& state, const JobRecord& record) {

@@ -73,8 +73,6 @@ void restore_attained(State& state, const model::JobRecord& record);
 void fill_in(model::JobSpec& spec, const model::Policy& policy);
 // The incarnation of the log in which the job's attempt began; empty = before the first.
 std::string incarnation_of(const State& state, const model::JobRecord& record);
-// Whether a running job is to be parked that has made no call to its GPUs for this time.
-bool may_be_parked(const model::JobRecord& record, model::Duration idle);
 // Tells the cluster whether the job may run: not when a user paused it, it is parked or cancelled.
 void leave_or_join_line(State& state, const model::JobRecord& record);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "lifecycle/idle/idle_rule.h"
 #include "lifecycle/parts.h"
 #include "model/job/packing.h"
 #include "model/job/task_groups.h"
@@ -508,9 +509,7 @@ class Check {
                 "with one whole GPU");
         }
         const bool parks = spec.park_after && *spec.park_after >= model::Duration{0};
-        const bool is_session =
-            spec.tasks_max == 1 && spec.request.gpus > 0 && spec.companions.empty();
-        if (parks && !is_session) {
+        if (parks && !is_parkable(spec)) {
             return base::invalid("park_after: wanted a job of one task with GPUs");
         }
         if (parks && spec.park_after->count() == 0) {

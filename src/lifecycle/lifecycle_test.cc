@@ -3,6 +3,7 @@
 
 #include "lifecycle/apply.h"
 #include "lifecycle/check.h"
+#include "lifecycle/idle/idle_rule.h"
 #include "lifecycle/invariants.h"
 
 using namespace berth;

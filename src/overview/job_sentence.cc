@@ -44,7 +44,7 @@ std::string waiting(const model::JobRecord& job, const std::vector<model::Expect
 std::string idle(const model::IdleWarning& warning, TimePoint now) {
     const std::string text = " runs and has not used its GPUs for " + since(warning.since, now);
     if (!warning.acts_at) return text;
-    return text + "; it is " + (warning.act == model::IdleAct::Park ? "parked in " : "ended in ") +
+    return text + "; it is " + std::string(done(warning.act)) + " in " +
            spoken(std::max(*warning.acts_at - now, Duration{0})) + " unless it does";
 }
 

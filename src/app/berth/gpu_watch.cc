@@ -37,13 +37,13 @@ void GpuWatch::wait() {
 
 // Readings are of the moment in which they were asked for, so that a job that began since has none.
 void GpuWatch::look() {
-    auto readings = std::make_shared<std::vector<ports::GpuReading>>();
+    auto gpus = std::make_shared<control::BusyGpus>();
     parts_.in_background(
-        [&inventory = parts_.inventory, readings] {
-            if (auto read = inventory.read()) *readings = std::move(*read);
+        [&inventory = parts_.inventory, gpus] {
+            if (const auto read = inventory.read()) *gpus = control::busy_gpus(*read);
         },
-        [this, readings] {
-            const auto heard = idle_.hear(*readings, parts_.share_uses(), parts_.controller.state(),
+        [this, gpus] {
+            const auto heard = idle_.hear(*gpus, parts_.share_uses(), parts_.controller.state(),
                                           parts_.clock.now());
             for (const auto& [attempt, idle] : heard) parts_.controller.on_gpus_idle(attempt, idle);
         });

@@ -146,9 +146,8 @@ struct Phrase {
     std::string operator()(const model::JobIdle& event) const {
         std::string text = "its GPUs do nothing";
         if (event.warning.acts_at) {
-            text += event.warning.act == model::IdleAct::Park ? "; it is parked at "
-                                                              : "; it is ended at ";
-            text += clock_time(*event.warning.acts_at) + " unless they are used";
+            text += "; it is " + std::string(done(event.warning.act)) + " at " +
+                    clock_time(*event.warning.acts_at) + " unless they are used";
         }
         return event.warning.why_not.empty()
                    ? text

@@ -194,7 +194,7 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
 std::string idleness_text(const model::IdleWarning& idle, base::TimePoint now) {
     const std::string text = "idle " + age(now - idle.since);
     if (!idle.acts_at) return text;
-    return text + (idle.act == model::IdleAct::Park ? ", parked in " : ", ended in ") +
+    return text + ", " + std::string(done(idle.act)) + " in " +
            age(std::max(*idle.acts_at - now, base::Duration{0}));
 }
 

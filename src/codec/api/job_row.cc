@@ -21,8 +21,7 @@ model::TimePoint since_of(const model::JobRecord& record) {
 std::string what_follows(const model::IdleWarning& idle) {
     const std::string text = "its GPUs do nothing";
     if (!idle.acts_at) return text;
-    return text + "; it is " + (idle.act == model::IdleAct::Park ? "parked" : "ended") +
-           " soon unless they are used";
+    return text + "; it is " + std::string(done(idle.act)) + " soon unless they are used";
 }
 
 }  // namespace

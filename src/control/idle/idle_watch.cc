@@ -10,16 +10,12 @@
 namespace berth::control {
 namespace {
 
-using GpuPlace = std::pair<std::string, int>;  // node, index
+using GpuPlace = BusyGpus::key_type;
 
 // What is known of GPUs: whether each does something, and whether jobs that share it do.
 class Sample {
   public:
-    Sample(std::span<const ports::GpuReading> readings, std::span<const ports::ShareUse> uses) {
-        for (const ports::GpuReading& reading : readings) {
-            if (reading.utilization_percent >= 0)
-                gpus_[{reading.node, reading.index}] = reading.utilization_percent > 0;
-        }
+    Sample(const BusyGpus& gpus, std::span<const ports::ShareUse> uses) : gpus_(gpus) {
         for (const ports::ShareUse& use : uses) {
             if (use.compute)
                 shares_[{{use.node, use.index}, use.job}] = *use.compute > base::MilliGpu{0};
@@ -38,7 +34,7 @@ class Sample {
     }
 
   private:
-    std::map<GpuPlace, bool> gpus_;
+    const BusyGpus& gpus_;
     std::map<std::pair<GpuPlace, model::JobId>, bool> shares_;
 };
 
@@ -59,10 +55,19 @@ std::optional<bool> is_busy(const model::JobRecord& job, const Sample& sample,
 
 }  // namespace
 
+BusyGpus busy_gpus(std::span<const ports::GpuReading> readings) {
+    BusyGpus gpus;
+    for (const ports::GpuReading& reading : readings) {
+        if (reading.utilization_percent >= 0)
+            gpus[{reading.node, reading.index}] = reading.utilization_percent > 0;
+    }
+    return gpus;
+}
+
 std::vector<std::pair<ports::AttemptId, base::Duration>> IdleWatch::hear(
-    std::span<const ports::GpuReading> readings, std::span<const ports::ShareUse> uses,
-    const lifecycle::State& state, model::TimePoint now) {
-    const Sample sample(readings, uses);
+    const BusyGpus& gpus, std::span<const ports::ShareUse> uses, const lifecycle::State& state,
+    model::TimePoint now) {
+    const Sample sample(gpus, uses);
     std::vector<std::pair<ports::AttemptId, base::Duration>> heard;
     auto before = std::exchange(since_, {});
     for (const auto& [id, job] : state.jobs) {

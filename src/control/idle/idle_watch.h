@@ -6,6 +6,7 @@
 
 #include <map>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,14 +17,18 @@
 
 namespace berth::control {
 
+// Whether GPUs do something, by node and index; those that were not measured are left out.
+using BusyGpus = std::map<std::pair<std::string, int>, bool>;
+BusyGpus busy_gpus(std::span<const ports::GpuReading> readings);
+
 class IdleWatch {
   public:
     // For how long each attempt that runs has been seen to do nothing; 0 = it was warned of that,
     // and does something now. One of which a GPU was not measured is left out, and begins anew.
-    // Cost: O(readings + running tasks).
+    // Cost: O(running tasks).
     std::vector<std::pair<ports::AttemptId, base::Duration>> hear(
-        std::span<const ports::GpuReading> readings, std::span<const ports::ShareUse> uses,
-        const lifecycle::State& state, model::TimePoint now);
+        const BusyGpus& gpus, std::span<const ports::ShareUse> uses, const lifecycle::State& state,
+        model::TimePoint now);
 
   private:
     std::map<ports::AttemptId, model::TimePoint> since_;

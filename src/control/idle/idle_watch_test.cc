@@ -40,7 +40,7 @@ struct Watched {
             readings[gpu].index = static_cast<int>(gpu);
             readings[gpu].utilization_percent = gpu == 0 ? first : second;
         }
-        const auto heard = watch.hear(readings, uses, state, now);
+        const auto heard = watch.hear(control::busy_gpus(readings), uses, state, now);
         if (heard.empty()) return std::nullopt;
         CHECK(heard.front().first == ports::AttemptId{kJob, 1});
         return heard.front().second;

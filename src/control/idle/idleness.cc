@@ -19,8 +19,7 @@ std::string said_of(const model::JobRecord& job, const model::IdleWarning& warni
     if (!warning.acts_at) {
         return text + (warning.why_not.empty() ? "" : "; it is not parked: " + warning.why_not);
     }
-    text += "; unless they are used it is " +
-            std::string(warning.act == IdleAct::Park ? "parked" : "ended") + " in " +
+    text += "; unless they are used it is " + std::string(done(warning.act)) + " in " +
             base::format(*warning.acts_at - now);
     return text + "; berth keep " + id + " keeps it";
 }

@@ -18,10 +18,23 @@ std::string why_not_parked(const model::JobRecord& record) {
     return way.may_park ? "" : "its calls to GPUs were not watched when it was started";
 }
 
+// It runs, and goes on with the tasks it has.
+bool stays(const model::JobRecord& record) {
+    return record.state == model::JobState::Running && record.releasing.empty() &&
+           !record.is_resizing();
+}
+
 }  // namespace
 
 bool is_parkable(const model::JobSpec& spec) {
     return spec.tasks_max == 1 && spec.companions.empty() && spec.request.gpus > 0;
+}
+
+bool may_be_parked(const model::JobRecord& record, Duration idle) {
+    return stays(record) && record.spec.park_after && *record.spec.park_after > Duration{0} &&
+           idle >= *record.spec.park_after &&
+           record.pause_way.rung == model::PauseRung::Checkpoint &&
+           record.pause_way.why_not_parked.empty();
 }
 
 std::optional<IdleRule> idle_rule(const cluster::Cluster& cluster, const model::Policy& policy,
@@ -53,12 +66,10 @@ std::optional<Duration> shortest_idle_time(const cluster::Cluster& cluster,
 IdleStep idle_step(const model::JobRecord& record, const std::optional<IdleRule>& rule,
                    Duration idle, model::TimePoint now) {
     const IdleStep over = record.idle ? IdleStep::Over : IdleStep::None;
-    const bool stays = record.state == model::JobState::Running && record.releasing.empty() &&
-                       !record.is_resizing();
     const bool is_kept = record.kept_until && now < *record.kept_until;
     // Also where the rule gives more time by now, or a server that has just begun has not seen it
     // idle for that time.
-    if (!stays || !rule || is_kept || idle < rule->after) return over;
+    if (!stays(record) || !rule || is_kept || idle < rule->after) return over;
     if (!record.idle) return IdleStep::Warn;
     if (idle_warning(record, *rule, idle, now).act != record.idle->act) return IdleStep::Warn;
     if (!record.idle->acts_at || now < *record.idle->acts_at) return IdleStep::None;

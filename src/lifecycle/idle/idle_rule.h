@@ -13,6 +13,10 @@ namespace berth::lifecycle {
 // Whether it is a job that could be parked: of one task, with GPUs.
 bool is_parkable(const model::JobSpec& spec);
 
+// Whether a running job is to be parked that asked for it, and has made no call to its GPUs for
+// this time.
+bool may_be_parked(const model::JobRecord& record, model::Duration idle);
+
 struct IdleRule {
     model::Duration after;    // then it is warned
     model::Duration warning;  // then, after that, the rule acts

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/quantity.h"
 #include "model/policy/policy.h"
@@ -20,5 +21,8 @@ struct IdleWarning {
 
     bool operator==(const IdleWarning&) const = default;
 };
+
+// "parked" or "ended": what it is, of one of which something follows.
+constexpr std::string_view done(IdleAct act) { return act == IdleAct::Park ? "parked" : "ended"; }
 
 }  // namespace berth::model
