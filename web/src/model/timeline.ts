@@ -48,7 +48,7 @@ function pastBars(job: JobSpans, now: number): Bar[] {
 }
 
 // Where it is expected to run, if that is known. Without an expected end none is drawn.
-function expectedBar(job: JobSpans, now: number): Bar | undefined {
+export function expectedBar(job: JobSpans, now: number): Bar | undefined {
   const runs = job.expected.find((span) => span.state === 'running');
   if (!runs?.from.expected || !runs.to.expected) return undefined;
   const isStart = job.expected.length > 1;
