@@ -492,6 +492,15 @@ class Demo(ServerCase):
             eventually(lambda: folder not in subprocess.run(
                 ["ps", "-eo", "args"], capture_output=True, text=True).stdout)
 
+    def test_on_a_terminal_its_pages_stay_until_they_are_not_wanted(self):
+        with tempfile.TemporaryDirectory(prefix="b") as folder:
+            code, seen = self.on_terminal("demo", environment={"TMPDIR": folder},
+                                          keys=(b"Ctrl-C ends the demo", b"\x03"), seconds=180)
+            self.assertEqual(code, 0, seen)
+            self.assertIn("All promises kept", seen)
+            self.assertEqual(len(re.findall(r"  http://localhost:\d+/#\S+", seen)), 2)
+            self.assertEqual(os.listdir(folder), [])
+
 
 if __name__ == "__main__":
     main()

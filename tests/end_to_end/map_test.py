@@ -109,6 +109,20 @@ class Map(ServerCase):
         _, seen = self.on_terminal("node", "ls")
         self.assertIn(" ".join(said), seen)
 
+    def test_what_a_job_has_of_a_drained_node_is_used_everywhere(self):
+        self.server.berth("node", "drain", "n0")
+        job = self.server.submit(["sleep", "1000"], gpus=1)["id"]
+        self.server.wait_for_state(job, "running")
+        self.server.berth("node", "drain", "n1")
+        self.server.berth("node", "ready", "n0")
+        counts = {"total": 8, "ready": 5, "used": 1, "idle": 4}
+        self.assertEqual(self.server.get("status")["gpus"], counts)
+        seen = self.server.get("overview")["gpus"]
+        self.assertEqual((seen["used"], seen["idle"], seen["not_ready"]), (1, 4, 3))
+        self.assertIn("1 used", self.server.berth("status").stdout)
+        self.server.berth("down")
+        self.assertRegex(self.server.up(), r"GPUs +8 \(3 not ready\), ")
+
     def test_a_drained_node_is_not_ready(self):
         self.server.berth("node", "drain", "n1")
         seen = eventually(lambda: (m := self.map()).use.count("unhealthy") == 4 and m)

@@ -11,19 +11,18 @@
 #include "api/http/problem.h"
 #include "codec/api/server_view.h"
 #include "codec/text/json.h"
+#include "overview/overview.h"
 
 namespace berth::api {
 namespace {
 
-codec::GpuTotals gpus_of(const cluster::Cluster& cluster) {
+// As the overview has it: what a job has on a node that is drained is used.
+codec::GpuTotals gpus_of(const lifecycle::State& state) {
+    const overview::GpuCounts counts = overview::gpu_counts_of(state);
     codec::GpuTotals gpus;
-    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
-        gpus.total += base::gpus(cluster.own_gpus({static_cast<model::NodeId::Rep>(i)}));
-    }
-    for (const cluster::PoolState& pool : cluster.pools()) {
-        gpus.ready += pool.capacity;
-        gpus.idle += pool.free_total[static_cast<std::size_t>(cluster::View::Idle)];
-    }
+    gpus.total = counts.total;
+    gpus.ready = counts.total - counts.not_ready;
+    gpus.idle = counts.idle;
     gpus.used = gpus.ready - gpus.idle;
     return gpus;
 }
@@ -76,7 +75,7 @@ void get_status(Site& site, Call call) {
                                    .launcher = facts.launcher,
                                    .inventory = facts.gpus,
                                    .default_project = site.default_project,
-                                   .gpus = gpus_of(state.cluster),
+                                   .gpus = gpus_of(state),
                                    .jobs = counts_of(state),
                                    .shares = shares_of(site),
                                    .checkpoint_lack = facts.checkpoint_lack,

@@ -29,6 +29,7 @@
 #include "codec/words/timestamp.h"
 #include "control/launch_order.h"
 #include "model/node/mig.h"
+#include "overview/overview.h"
 #include "runtime/folder.h"
 
 namespace berth::app {
@@ -484,8 +485,10 @@ int Server::port() const { return parts_->site->facts.port; }
 std::string Server::banner() const {
     const Parts& parts = *parts_;
     const cluster::Cluster& cluster = parts.controller->state().cluster;
-    base::MilliGpu ready{0};
-    for (const cluster::PoolState& pool : cluster.pools()) ready += pool.capacity;
+    const overview::GpuCounts gpus = overview::gpu_counts_of(parts.controller->state());
+    const std::string not_ready = gpus.not_ready > base::MilliGpu{0}
+                                      ? " (" + base::format(gpus.not_ready) + " not ready)"
+                                      : "";
     std::string projects;
     for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
         const model::Project& project = cluster.projects()[i].project;
@@ -499,7 +502,8 @@ std::string Server::banner() const {
     const std::string live = std::to_string(parts.controller->state().jobs.size());
     std::string text = "Berth " BERTH_VERSION "  profile " + parts.options.profile + "  data " +
                        parts.options.data_dir + "\n";
-    text += "  GPUs      " + base::format(ready) + ", " + parts.inventory.description + "\n";
+    text += "  GPUs      " + base::format(gpus.total) + not_ready + ", " +
+            parts.inventory.description + "\n";
     text += "  Jobs      " + live + " live, run as " + parts.launcher.description + "\n";
     text += kept_shares(cluster, parts.launcher);
     text += "  Projects  " + projects + "\n";

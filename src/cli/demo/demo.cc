@@ -3,12 +3,17 @@
 // berth demo: the whole point in half a minute, with real processes. Susan alone uses eight
 // simulated GPUs; Joe and Jemma return and get their two each at once; Susan's jobs are paused,
 // go on later and lose nothing. What is promised is checked at the end (demo_facts.h).
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <iterator>
+#include <optional>
 
 #include "cli/client/client.h"
+#include "cli/client/web_link.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
 #include "cli/demo/demo_bar.h"
@@ -28,6 +33,9 @@ constexpr base::Duration kDemoPatience{120'000};      // for any one thing to ha
 constexpr int kStepMs = 100;
 constexpr int kSusanSteps = 160;
 constexpr int kOwnerSteps = 60;
+// What the pages show afterwards.
+constexpr int kSusansAfterwards = 10;
+constexpr int kStepsAfterwards = 36'000;  // an hour
 constexpr const char* kProjects[] = {"susan", "joe", "jemma"};
 
 class Demo {
@@ -41,6 +49,8 @@ class Demo {
 
     // Whether every promise was kept.
     Outcome<bool> play() {
+        if (const Success said = say_link("Watch it in a browser"); !said)
+            return tl::unexpected(said.error());
         for (const auto act : {&Demo::susan_alone, &Demo::owners_return, &Demo::explain,
                                &Demo::owners_finish, &Demo::susan_finishes}) {
             if (const Success done = (this->*act)(); !done) return tl::unexpected(done.error());
@@ -48,8 +58,38 @@ class Demo {
         return check_promises();
     }
 
+    // The pages stay, with Susan at work again, until Ctrl-C.
+    Success stay() {
+        for (int number = 1; number <= kSusansAfterwards; ++number) {
+            const auto job = submit("susan", number, kStepsAfterwards);
+            if (!job) return tl::unexpected(job.error());
+        }
+        while (!interrupt_.has_come()) {
+            if (const Success said = say_link("The same in a browser"); !said) return said;
+            print("Enter prints a new link; Ctrl-C ends the demo and leaves nothing behind.\n");
+            if (!wait_for_enter()) break;
+        }
+        return {};
+    }
+
   private:
     using Condition = std::function<bool(const std::vector<codec::JobView>&)>;
+
+    Success say_link(const std::string& why) {
+        const auto link = web_link(client_, server_.context().address, false);
+        if (!link) return tl::unexpected(link.error());
+        print("\n" + why + "; it signs in once, within a minute:\n  " + *link + "\n");
+        return {};
+    }
+
+    // False where there will be none: Ctrl-C, or the terminal is gone.
+    bool wait_for_enter() {
+        pollfd ends[] = {{STDIN_FILENO, POLLIN, 0}, {interrupt_.descriptor(), POLLIN, 0}};
+        while (::poll(ends, std::size(ends), -1) < 0 && errno == EINTR) {
+        }
+        char line[256];
+        return !interrupt_.has_come() && ::read(STDIN_FILENO, line, sizeof line) > 0;
+    }
 
     void tell(const std::string& text) {
         bar_.release();
@@ -245,6 +285,11 @@ class Demo {
     std::vector<model::JobId> owners_;
 };
 
+void say_end(bool is_kept, base::Duration took) {
+    print("\n" + std::string(is_kept ? "All promises kept" : "A promise was broken") + ", in " +
+          age(took) + ". Your own: berth up; berth run -g 1 -- COMMAND\n");
+}
+
 int run_demo(Context& context, const Arguments&) {
     const base::TimePoint begun = clock_now();
     Interrupt interrupt;
@@ -254,15 +299,20 @@ int run_demo(Context& context, const Arguments&) {
           "It takes about half a minute; Ctrl-C ends it and leaves nothing behind.\n");
     auto server = DemoServer::start(context, "sim:8x80G");
     if (!server) return report(context, server.error());
-    const Outcome<bool> kept = Demo(context, **server, interrupt).play();
+    std::optional<Demo> demo(std::in_place, context, **server, interrupt);
+    const Outcome<bool> kept = demo->play();
+    if (kept) say_end(*kept, clock_now() - begun);
+    const bool has_viewer = ::isatty(STDIN_FILENO) != 0 && context.out.is_terminal;
+    const Success stayed = kept && *kept && has_viewer ? demo->stay() : Success{};
+    demo.reset();
     server->reset();
+    if (!stayed) return report(context, stayed.error());
+    if (kept && has_viewer) print_notice("\nberth: demo ended, nothing is left behind\n");
     if (!kept && (interrupt.has_come() || kept.error().exit_code == kDetached)) {
         print_notice("\nberth: demo ended, nothing is left behind\n");
         return kFailed;
     }
     if (!kept) return report(context, kept.error());
-    print("\n" + std::string(*kept ? "All promises kept" : "A promise was broken") + ", in " +
-          age(clock_now() - begun) + ". Your own: berth up; berth run -g 1 -- COMMAND\n");
     return *kept ? kDone : kFailed;
 }
 

@@ -41,7 +41,7 @@ Tone tone_of(Fate fate) {
     }
 }
 
-std::string gpus_text(model::MilliGpu gpus) {
+std::string amount_text(model::MilliGpu gpus) {
     return gpus < model::kUnlimited ? base::format(gpus) : "none";
 }
 
@@ -63,7 +63,7 @@ std::string shares_table(const std::vector<model::ShareChange>& changes, const S
                  {.title = "WAITING", .align = Align::Right}});
     for (const auto& [project, pool, now, then] : changes) {
         const auto gpus = [&now = now, &then = then](model::MilliGpu model::ShareThen::* amount) {
-            return change_cell(gpus_text(now.*amount), gpus_text(then.*amount));
+            return change_cell(amount_text(now.*amount), amount_text(then.*amount));
         };
         table.add_row({project, pool, gpus(&model::ShareThen::quota),
                        gpus(&model::ShareThen::limit),

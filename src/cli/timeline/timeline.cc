@@ -6,6 +6,7 @@
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
 #include "cli/command_line/output.h"
+#include "cli/command_line/user.h"
 #include "cli/timeline/spans_page.h"
 #include "codec/api/timeline_json.h"
 #include "codec/words/timestamp.h"
@@ -17,7 +18,7 @@ constexpr Flag kTimelineFlags[] = {
     {0, "from", "TIME", "first moment: how long ago, or a date (default: 6h)"},
     {0, "to", "TIME", "last moment: how far ahead, or a date (default: 4h)"},
     {'p', "project", "PROJECT", "only jobs of this project", Completes::Projects},
-    {'u', "user", "USER", "only jobs of this user"},
+    {'u', "user", "USER", "only jobs of this user; \"me\" is you"},
     {0, "node", "NODE", "only jobs that were on this node", Completes::Nodes},
     kPageOutputFlag,
     kJsonFlag,
@@ -41,7 +42,10 @@ Outcome<std::string> question(const Arguments& arguments) {
     std::string target = "spans?limit=1000";
     for (const char* flag : {"project", "user", "node"}) {
         if (!arguments.has(flag)) continue;
-        target += "&" + std::string(flag) + "=" + base::percent_encoded(arguments.text(flag));
+        const std::string text = flag == std::string_view("user")
+                                     ? user_wanted(arguments)
+                                     : std::string(arguments.text(flag));
+        target += "&" + std::string(flag) + "=" + base::percent_encoded(text);
     }
     for (const auto& [flag, sign] : {std::pair{"from", -1}, std::pair{"to", 1}}) {
         if (!arguments.has(flag)) continue;

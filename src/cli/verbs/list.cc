@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // berth ls: which jobs are there?
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <climits>
@@ -13,6 +10,7 @@
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
 #include "cli/command_line/output.h"
+#include "cli/command_line/user.h"
 #include "cli/pages/job_table.h"
 #include "cli/pages/job_text.h"
 #include "cli/terminal/interrupt.h"
@@ -39,12 +37,6 @@ constexpr Flag kLsFlags[] = {
     kQuietFlag,
 };
 
-// As the server knows the caller at the other end of its socket.
-std::string my_name() {
-    const passwd* user = ::getpwuid(::geteuid());
-    return user ? user->pw_name : std::to_string(::geteuid());
-}
-
 Outcome<JobQuery> query_of(const Arguments& arguments) {
     const auto finished = arguments.number("finished", arguments.has("all") ? kFinishedShown : 0);
     if (!finished) return tl::unexpected(finished.error());
@@ -52,8 +44,7 @@ Outcome<JobQuery> query_of(const Arguments& arguments) {
     query.foresees = true;
     query.finished = static_cast<int>(std::clamp<std::int64_t>(*finished, 0, INT_MAX));
     query.project = arguments.text("project");
-    query.user = arguments.text("user");
-    if (query.user == "me") query.user = my_name();
+    query.user = user_wanted(arguments);
     query.state = arguments.text("state");
     const auto state = codec::from_word<model::JobState>(query.state);
     if (state && model::is_final(*state) && query.finished == 0) query.finished = kFinishedShown;

@@ -15,7 +15,7 @@ namespace berth::cli {
 namespace {
 
 constexpr Flag kNodeListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
-constexpr Flag kSetFlags[] = {
+constexpr Flag kNodeSetFlags[] = {
     {'l', "labels", "KEY=VALUE", "labels that pools and jobs ask for; KEY= removes one"},
     {0, "topology", "LEVEL=DOMAIN", "domains that contain the node: zone=z1,rack=r7"},
 };
@@ -113,7 +113,7 @@ const Verb node_set_verb{.intent = Intent::Nodes,
                          .name = "node set",
                          .synopsis = "NODE... [--labels KEY=VALUE] [--topology LEVEL=DOMAIN]",
                          .summary = "change labels or topology of a node",
-                         .flags = kSetFlags,
+                         .flags = kNodeSetFlags,
                          .words_min = 1,
                          .words_max = -1,
                          .completes = Completes::Nodes,

@@ -2,10 +2,10 @@
 //
 // berth web: signs a browser in.
 #include "cli/client/client.h"
+#include "cli/client/web_link.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
 #include "cli/command_line/output.h"
-#include "codec/text/json.h"
 
 namespace berth::cli {
 namespace {
@@ -15,24 +15,9 @@ constexpr Flag kWebFlags[] = {
     {'q', "quiet", "", "the link alone"},
 };
 
-// Who came over TCP, as through a tunnel, opens it there as well.
-Outcome<std::string> link_in(const std::string& answer, const ServerAddress& address) {
-    const auto tree = codec::parse_json(answer, "answer");
-    const codec::Value* url = tree ? tree->find("url") : nullptr;
-    const std::size_t path = url == nullptr ? std::string::npos : url->text.find("/#");
-    if (path != std::string::npos) {
-        if (!address.socket.empty()) return url->text;
-        return "http://" + address.host + ":" + address.port + url->text.substr(path);
-    }
-    return tl::unexpected(Failure{kFailed, "the server's answer has no link", "berth status"});
-}
-
 int sign_in(Context& context, const Arguments& arguments) {
     Client client(context);
-    const auto answer =
-        client.post("links", arguments.has("look-only") ? R"({"look_only":true})" : "");
-    if (!answer) return report(context, answer.error());
-    const auto url = link_in(*answer, context.address);
+    const auto url = web_link(client, context.address, arguments.has("look-only"));
     if (!url) return report(context, url.error());
     if (arguments.has("quiet")) {
         print(*url + "\n");
