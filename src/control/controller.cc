@@ -18,7 +18,7 @@ template <typename T>
 constexpr bool kMovesCapacity =
     !std::is_same_v<T, model::JobRunning> && !std::is_same_v<T, model::JobStarting> &&
     !std::is_same_v<T, model::JobReserved> && !std::is_same_v<T, model::PauseRequested> &&
-    !std::is_same_v<T, model::CheckpointSaved>;
+    !std::is_same_v<T, model::CheckpointSaved> && !std::is_same_v<T, model::JobUsed>;
 
 template <typename T>
 constexpr bool kChangesRoom =
@@ -61,7 +61,8 @@ void Controller::step() {
     const bool may_write = write_unwritten();
     std::vector<Inbox::Turn> turns = inbox_.take(writable(), room_.refusal());
     if (!may_write) return;
-    Transaction transaction(state_, std::max(ports_.clock.now(), state_.time), turns.size());
+    Transaction transaction(state_, unwritten_use_, std::max(ports_.clock.now(), state_.time),
+                            turns.size());
     for (Inbox::Turn& turn : turns) turn(transaction);
     for (const model::Event& event : transaction.batch().events) note_change(event.body);
     resize_where_caps_change(transaction);

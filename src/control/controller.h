@@ -79,8 +79,7 @@ class Controller final : public ports::LauncherListener {
     void on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) override;
     void on_idle(ports::AttemptId attempt, base::Duration idle) override;
     void on_waking(ports::AttemptId attempt) override;
-    // All its GPUs have been seen to do nothing for this time; 0 = one does something.
-    void on_gpus_idle(ports::AttemptId attempt, base::Duration idle);
+    void on_gpus_seen(std::vector<UseSeen> seen);
     void on_escaped(ports::AttemptId attempt, const std::string& detail) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
@@ -180,6 +179,7 @@ class Controller final : public ports::LauncherListener {
     Verdicts verdicts_;
     Inbox inbox_;
     RoomWatch room_;
+    UnwrittenUse unwritten_use_;
     std::optional<base::Error> failure_;
     // Applied to the state, and not yet in the log for want of room.
     std::optional<Transaction> unwritten_;

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "control/controller.h"
-#include "control/idle/idleness.h"
+#include "control/gpu_use/idleness.h"
 #include "control/pause_cost.h"
 #include "lifecycle/idle/idle_rule.h"
 #include "lifecycle/losses.h"
@@ -103,8 +103,7 @@ void Controller::on_frozen(ports::AttemptId attempt, const model::Frozen& frozen
 
 void Controller::on_idle(ports::AttemptId attempt, base::Duration idle) {
     if (unwritten_) return;  // it is reported again
-    queue(
-        [this, attempt, idle](Transaction& transaction) { take_idle(transaction, attempt, idle); });
+    queue([this, attempt, idle](Transaction& turn) { take_idle(turn, attempt, idle); });
 }
 
 void Controller::on_waking(ports::AttemptId attempt) {
@@ -112,14 +111,11 @@ void Controller::on_waking(ports::AttemptId attempt) {
 }
 
 void Controller::on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) {
-    queue(
-        [this, attempt, exit](Transaction& transaction) { take_exit(transaction, attempt, exit); });
+    queue([this, attempt, exit](Transaction& turn) { take_exit(turn, attempt, exit); });
 }
 
 void Controller::on_lost(ports::AttemptId attempt, const std::string& detail) {
-    queue([this, attempt, detail](Transaction& transaction) {
-        take_lost(transaction, attempt, detail);
-    });
+    queue([this, attempt, detail](Transaction& turn) { take_lost(turn, attempt, detail); });
 }
 
 void Controller::take_running(Transaction& transaction, ports::AttemptId attempt) {
@@ -219,13 +215,16 @@ void Controller::end_job(Transaction& transaction, const model::JobRecord& job,
     request_stop(transaction, job, ports::StopReason::Cancel, grace);
 }
 
-void Controller::on_gpus_idle(ports::AttemptId attempt, base::Duration idle) {
-    queue([this, attempt, idle](Transaction& transaction) {
-        const model::JobRecord* job = current(transaction, attempt);
-        if (job == nullptr) return;
-        const auto act = warn_of_idleness(transaction, policy_, *job, idle);
-        if (act == model::IdleAct::Park) transaction.park(attempt);
-        if (act == model::IdleAct::End) end_job(transaction, *job, idle_text(transaction, *job));
+void Controller::on_gpus_seen(std::vector<UseSeen> seen) {
+    queue([this, seen = std::move(seen)](Transaction& transaction) {
+        for (const UseSeen& use : seen) {
+            const model::JobRecord* job = current(transaction, use.attempt);
+            if (job == nullptr) continue;
+            const auto act = take_use(transaction, unwritten_use_, policy_, *job, use);
+            if (act == model::IdleAct::Park) transaction.park(use.attempt);
+            if (act == model::IdleAct::End)
+                end_job(transaction, *job, idle_text(transaction, *job));
+        }
     });
 }
 

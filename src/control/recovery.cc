@@ -23,7 +23,7 @@ base::Status Controller::recover() {
     BERTH_TRY_VOID(follow_policy());
     // First of all, so that whatever is started from now on carries the new name and is ordered as
     // this server was started.
-    Transaction transaction(state_, std::max(ports_.clock.now(), state_.time), 1);
+    Transaction transaction(state_, unwritten_use_, std::max(ports_.clock.now(), state_.time), 1);
     if (auto begins = ports_.store.begins()) {
         begins->order = policy_.order;
         BERTH_TRY_VOID(transaction.record(*std::move(begins), kMachine));

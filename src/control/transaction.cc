@@ -10,6 +10,17 @@ namespace berth::control {
 const model::JobRecord* Transaction::find(model::JobId job) const { return state_.jobs.get(job); }
 
 base::Status Transaction::record(model::EventBody body, std::string_view actor) {
+    if (!use_.is_empty()) write_use(loses_gpus(body));
+    return apply(std::move(body), actor);
+}
+
+void Transaction::write_use(model::JobId job) {
+    const model::JobRecord* const known = find(job);
+    if (known == nullptr || known->tasks.empty()) return;
+    if (auto used = use_.take({job, known->attempts})) note(*used, kMachine);
+}
+
+base::Status Transaction::apply(model::EventBody body, std::string_view actor) {
     batch_.events.push_back({state_.sequence + 1, now_, std::string(actor), std::move(body)});
     auto ended = lifecycle::try_apply(state_, batch_.events.back());
     if (!ended) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/gpu_use/unwritten_use.h"
 #include "lifecycle/apply.h"
 #include "ports/launcher.h"
 #include "ports/store.h"
@@ -32,9 +33,11 @@ class Transaction {
     // Called with null when all is durable, else with why it is not.
     using Acknowledgement = std::function<void(const base::Error* failure)>;
 
-    // `events`: about how many it will record.
-    Transaction(lifecycle::State& state, model::TimePoint now, std::size_t events)
-        : state_(state), now_(now) {
+    // `events`: about how many it will record. What it takes of `use` it records before what takes
+    // the GPUs of an attempt.
+    Transaction(lifecycle::State& state, UnwrittenUse& use, model::TimePoint now,
+                std::size_t events)
+        : state_(state), use_(use), now_(now) {
         batch_.events.reserve(events);
     }
 
@@ -47,6 +50,8 @@ class Transaction {
     base::Status record(model::EventBody body, std::string_view actor);
     // The same for what our own logic has shown to be possible.
     void note(model::EventBody body, std::string_view actor);
+    // What was seen of the GPUs of a job's attempt, if there is anything new.
+    void write_use(model::JobId job);
 
     void keep_launch(model::JobId job, model::LaunchSpec launch);
     // The job of which something was asked under that key in this very turn; not valid when none
@@ -77,7 +82,10 @@ class Transaction {
     const auto& sayings() const { return sayings_; }
 
   private:
+    base::Status apply(model::EventBody body, std::string_view actor);
+
     lifecycle::State& state_;
+    UnwrittenUse& use_;
     model::TimePoint now_;
     ports::Batch batch_;
     std::unordered_map<std::string, model::JobId> keys_;

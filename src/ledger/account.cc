@@ -53,22 +53,24 @@ void Account::save() {
     recent_ = std::move(saved);
 }
 
-void Account::move_work(Which which, GpuUse to, std::int64_t milli_gpu_ms, Rows& rows) {
+void Account::lose(GpuUse to, std::int64_t milli_gpu_ms, Rows& rows) {
     for (std::size_t i = recent_.size(); i-- > 0 && milli_gpu_ms > 0;) {
-        if (which == Which::NotSaved && recent_[i].is_saved) continue;
+        if (recent_[i].is_saved) continue;
         for (const GpuUse from : {GpuUse::NotMeasured, GpuUse::Busy}) {
             milli_gpu_ms -= move(recent_[i], {from, to}, milli_gpu_ms, rows);
         }
     }
 }
 
-void Account::measure(std::int64_t busy, std::int64_t of, Rows& rows) {
-    busy = std::clamp<std::int64_t>(busy, 0, of);
-    for (Recent& recent : recent_) {
-        const std::int64_t known = recent.times[GpuUse::NotMeasured];
-        const auto worked = static_cast<std::int64_t>(Wide{known} * busy / of);
+void Account::measure(Part busy, std::int64_t milli_gpu_ms, Rows& rows) {
+    const std::int64_t many = std::clamp<std::int64_t>(busy.many, 0, busy.of);
+    for (std::size_t i = recent_.size(); i-- > 0 && milli_gpu_ms > 0;) {
+        Recent& recent = recent_[i];
+        const std::int64_t known = std::min(milli_gpu_ms, recent.times[GpuUse::NotMeasured]);
+        const auto worked = static_cast<std::int64_t>(Wide{known} * many / busy.of);
         move(recent, {GpuUse::NotMeasured, GpuUse::Busy}, worked, rows);
         move(recent, {GpuUse::NotMeasured, GpuUse::AllocatedIdle}, known - worked, rows);
+        milli_gpu_ms -= known;
     }
 }
 

@@ -20,6 +20,12 @@ struct Holder {
     int attempt = 0;
 };
 
+// `many` of every `of`.
+struct Part {
+    std::int64_t many = 0;
+    std::int64_t of = 1;
+};
+
 class Account {
   public:
     explicit Account(TimePoint begins) : settled_(begins) {}
@@ -31,11 +37,10 @@ class Account {
 
     // These trust that it is settled.
     void save();
-    // Work that is not saved, at most so much, the latest first; all of it, saved or not.
-    enum class Which { NotSaved, All };
-    void move_work(Which which, GpuUse to, std::int64_t milli_gpu_ms, Rows& rows);
-    // Kernels ran for `busy` of every `of`.
-    void measure(std::int64_t busy, std::int64_t of, Rows& rows);
+    // Of work that is not saved at most so much, the latest first.
+    void lose(GpuUse to, std::int64_t milli_gpu_ms, Rows& rows);
+    // Of what is not measured at most so much, the latest first, saved or not.
+    void measure(Part busy, std::int64_t milli_gpu_ms, Rows& rows);
 
     GpuTimes times(TimePoint until) const;
     std::int64_t gpus() const;  // that it has now, in thousandths

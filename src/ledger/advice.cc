@@ -45,6 +45,13 @@ std::optional<Advice> parking(const model::JobRecord& job, const GpuTimes& times
                   "--park-after 30m gives its GPUs back while it does nothing"};
 }
 
+std::optional<Advice> faster_feeding(const model::JobRecord& job, const GpuTimes& times) {
+    if (job.spec.request.gpus * job.spec.tasks_max < 2) return {};
+    return Advice{GpuUse::AllocatedIdle, times.allocated_idle,
+                  "its GPUs waited for " + part_text(times.allocated_idle, measured(times)) +
+                      " of the time: look at what feeds them (data, CPUs), or ask for fewer"};
+}
+
 }  // namespace
 
 bool is_measured(const GpuTimes& times) {
@@ -56,6 +63,7 @@ std::vector<Advice> advice(const model::JobRecord& job, const GpuTimes& times) {
     if (is_measured(times) && times.allocated_idle > 0) {
         if (auto smaller = smaller_part(job, times)) found.push_back(*std::move(smaller));
         if (auto parked = parking(job, times)) found.push_back(*std::move(parked));
+        if (auto fed = faster_feeding(job, times)) found.push_back(*std::move(fed));
     }
     const std::int64_t all = times.sum();
     constexpr std::int64_t kMuch = 10;  // a tenth

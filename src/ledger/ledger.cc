@@ -70,18 +70,12 @@ void Ledger::save(JobId id) {
 void Ledger::lose(JobId id, GpuUse to, std::int64_t milli_gpu_ms) {
     Account* account = settled(id);
     if (account == nullptr) return;
-    account->move_work(Account::Which::NotSaved, to, milli_gpu_ms, rows_);
+    account->lose(to, milli_gpu_ms, rows_);
 }
 
-void Ledger::find_idle(JobId id, std::int64_t milli_gpu_ms) {
+void Ledger::measure(JobId id, Part busy, std::int64_t milli_gpu_ms) {
     Account* account = settled(id);
-    if (account == nullptr) return;
-    account->move_work(Account::Which::All, GpuUse::AllocatedIdle, milli_gpu_ms, rows_);
-}
-
-void Ledger::measure(JobId id, std::int64_t busy, std::int64_t of) {
-    Account* account = settled(id);
-    if (account != nullptr && of > 0) account->measure(busy, of, rows_);
+    if (account != nullptr && busy.of > 0) account->measure(busy, milli_gpu_ms, rows_);
 }
 
 GpuTimes Ledger::end(JobId id) {

@@ -30,10 +30,9 @@ class Ledger {
     void save(JobId id);
     // Of its work that is not saved at most `milli_gpu_ms`, the latest first; INT64_MAX = all.
     void lose(JobId id, GpuUse to, std::int64_t milli_gpu_ms);
-    // The last so much of its attempt did nothing.
-    void find_idle(JobId id, std::int64_t milli_gpu_ms);
-    // In its attempt kernels ran for `busy` of every `of`.
-    void measure(JobId id, std::int64_t busy, std::int64_t of);
+    // Of its attempt's time that was not measured, the latest first, at most `milli_gpu_ms`:
+    // kernels ran for that part.
+    void measure(JobId id, Part busy, std::int64_t milli_gpu_ms);
     // What it has had in all; it has no GPU any more.
     GpuTimes end(JobId id);
 

@@ -29,16 +29,17 @@ std::string when(const Days& days, std::int64_t today) {
     return "from " + date_of(days.first) + " to " + date_of(days.last);
 }
 
-std::int64_t worked(const GpuTimes& times) { return times.busy + times.not_measured; }
-
 std::string use(const GpuTimes& times, const std::string& days) {
     const std::int64_t all = times.sum();
     if (all == 0) return "No GPU time is on record " + days + ".";
     const std::string said = GpuTimeUnit(all).said(all);
     if (times.free == all) return "No job asked for a GPU: " + said + " " + days + " were free.";
-    const std::string_view did = times.not_measured > 0 ? " ran jobs" : " were busy";
-    std::string text = "Of " + said + " " + days + " " + part_text(worked(times), all);
-    text += did;
+    // Where little is not known, it is not worth a word.
+    constexpr std::int64_t kLittle = 10;  // a tenth
+    const bool is_known = times.not_measured * kLittle <= times.busy;
+    const std::int64_t worked = times.busy + (is_known ? 0 : times.not_measured);
+    std::string text = "Of " + said + " " + days + " " + part_text(worked, all) +
+                       (is_known ? " were busy" : " ran jobs");
     const Part other = largest({{"were free", times.free},
                                 {"started or left jobs", times.starting + times.leaving},
                                 {"were reserved", times.reserved},

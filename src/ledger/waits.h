@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What does the smallest job ask that waits in a pool? Kept with each event, so that GPUs that stay
-// free beside it can be said to be too few, or kept from it. Cost: O(log waiting jobs).
+// free beside it can be said to be too few, or kept from it. Cost: O(log waiting jobs), and for a
+// question O(asks of unlike size or project) where limits keep those with the smallest from more.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@ struct Ask {
     base::PoolId pool;
     base::MilliGpu gpus{0};  // in all, to make its next step
     int together = 0;  // whole GPUs of one node
+    base::ProjectId project;
 
     auto operator<=>(const Ask&) const = default;
 };
@@ -39,10 +41,16 @@ class Waits {
         for (const Ask& ask : asks) ++counts_[ask];
         asks_.emplace(job, asks);
     }
-    // Null: no job waits there.
-    const Ask* smallest(base::PoolId pool) const {
-        const auto found = counts_.lower_bound({pool, {}, 0});
-        return found == counts_.end() || found->first.pool != pool ? nullptr : &found->first;
+    bool has_any(base::PoolId pool) const {
+        return smallest(pool, [](const Ask&) { return true; }) != nullptr;
+    }
+    // Of those that may have what they ask. Null: no such job waits there.
+    const Ask* smallest(base::PoolId pool, const auto& may_have) const {
+        for (auto at = counts_.lower_bound({pool, {}, 0, {}});
+             at != counts_.end() && at->first.pool == pool; ++at) {
+            if (may_have(at->first)) return &at->first;
+        }
+        return nullptr;
     }
 
   private:

@@ -338,12 +338,11 @@ class Fold {
         state_.profiles.part(record);
     }
 
-    void operator()(const model::JobEscaped& escaped) {
-        settle(escaped.job).escaped = escaped.detail;
-    }
+    void operator()(const model::JobEscaped& seen) { settle(seen.job).escaped = seen.detail; }
 
     void operator()(const model::JobIdle& idle) { settle(idle.job).idle = idle.warning; }
     void operator()(const model::JobBusy& busy) { settle(busy.job).idle.reset(); }
+    void operator()(const model::JobUsed& used) { settle(used.job); }
     void operator()(const model::JobKept& kept) {
         JobRecord& record = settle(kept.job);
         record.kept_until = kept.until;

@@ -18,6 +18,7 @@ using model::JobRecord;
 using model::TaskPlacement;
 
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+constexpr ledger::Part kIdle{0, 1};
 
 // Of a part of a GPU its time counts, so that no GPU has more than there is.
 std::int64_t gpu_time(const TaskPlacement& task) {
@@ -65,7 +66,8 @@ ledger::Asks asks_of(const Cluster& cluster, const cluster::Job& job) {
     const bool is_by_memory = request.gpu_memory != base::Bytes{0};
     const base::MilliGpu task = is_by_memory ? base::MilliGpu{1} : request.share * request.gpus;
     for (const base::PoolId pool : cluster.pools_wanted(job)) {
-        asks.push_back({pool, task * job.ask(), request.is_whole() ? request.gpus : 0});
+        asks.push_back(
+            {pool, task * job.ask(), request.is_whole() ? request.gpus : 0, job.project});
     }
     return asks;
 }
@@ -108,8 +110,10 @@ class Afterthought {
         lose_to_pause(resized.job, resized.lost_gpu_ms);
     }
 
-    void operator()(const model::JobIdle& idle) {
-        ledger_.find_idle(idle.job, ledger_.gpus_of(idle.job) * idle.idle.count());
+    void operator()(const model::JobUsed& used) {
+        const std::int64_t gpus = ledger_.gpus_of(used.job);
+        ledger_.measure(used.job, {used.busy.count(), used.measured.count()},
+                        gpus * used.measured.count());
     }
 
     // It was parked as it had done nothing for that time.
@@ -118,14 +122,14 @@ class Afterthought {
         std::int64_t milli = 0;
         for (const TaskPlacement& task : record.frozen) milli += gpu_time(task);
         const base::Duration idle = record.spec.park_after.value_or(base::Duration{0});
-        ledger_.find_idle(parked.job, milli * idle.count());
+        ledger_.measure(parked.job, kIdle, milli * idle.count());
     }
 
     void operator()(const model::JobMeasured& measured) {
         const JobRecord& record = state_.jobs.at(measured.job);
         if (!measured.profile.compute || record.tasks.empty()) return;
-        ledger_.measure(measured.job, measured.profile.compute->value,
-                        record.tasks.front().share.value);
+        ledger_.measure(measured.job,
+                        {measured.profile.compute->value, record.tasks.front().share.value}, kAll);
     }
 
     void operator()(const model::AttemptLost& lost) {
@@ -136,8 +140,8 @@ class Afterthought {
     void operator()(const model::JobFinished& finished) {
         if (finished.ended) {
             const base::Duration late = event_.time - *finished.ended;
-            ledger_.find_idle(finished.job, ledger_.gpus_of(ended_->id) *
-                                                std::max<std::int64_t>(late.count(), 0));
+            ledger_.measure(finished.job, kIdle,
+                            ledger_.gpus_of(ended_->id) * std::max<std::int64_t>(late.count(), 0));
         }
         if (finished.state == model::JobState::Failed) {
             ledger_.lose(finished.job, GpuUse::LostToFailure, kAll);
@@ -180,6 +184,21 @@ bool charge_nodes_of(State& state, const model::EventBody& event) {
     return is_about_all;
 }
 
+// Of its project and of those above it; a GPU counts as the least of the pool does.
+bool is_within_limits(const Cluster& cluster, const cluster::PoolState& pool,
+                      const ledger::Ask& ask) {
+    constexpr std::int32_t kOne = 1'000;
+    const std::int32_t weight =
+        pool.weights.empty() ? kOne : *std::ranges::min_element(pool.weights);
+    const base::MilliGpu counted{ask.gpus.value * weight / kOne};
+    for (base::ProjectId at = ask.project; at != cluster::kRoot;
+         at = cluster.projects()[at.index()].parent) {
+        const cluster::Claim& claim = pool.claims[at.index()];
+        if (claim.usage.allocated + counted > claim.limit) return false;
+    }
+    return true;
+}
+
 base::ShapeId shape_of(const State& state, const model::EventBody& event) {
     return std::visit(
         [&](const auto& body) -> base::ShapeId {
@@ -203,9 +222,11 @@ GpuUse use_of(const JobRecord& record, const TaskPlacement& task) {
 }
 
 GpuUse use_of_free(const State& state, base::PoolId id) {
-    const ledger::Ask* ask = state.waits.smallest(id);
-    if (ask == nullptr) return GpuUse::Free;
+    if (!state.waits.has_any(id)) return GpuUse::Free;
     const cluster::PoolState& pool = state.cluster.pool(id);
+    const ledger::Ask* ask = state.waits.smallest(
+        id, [&](const ledger::Ask& each) { return is_within_limits(state.cluster, pool, each); });
+    if (ask == nullptr) return GpuUse::BlockedByRules;
     constexpr auto kIdle = static_cast<std::size_t>(cluster::View::Idle);
     const bool fits = ask->gpus <= pool.free_total[kIdle] &&
                       ask->together <= pool.free[kIdle].free_together(pool.gpus_per_node_max);
@@ -219,6 +240,7 @@ base::ShapeId shape_before(const State& state, const model::EventBody& event) {
 void charge(State& state, const model::Event& event, base::ShapeId before, JobRecord* ended) {
     std::visit(Afterthought(state, event, ended), event.body);
     if (charge_nodes_of(state, event.body)) return charge_free(state);
+    if (std::holds_alternative<model::ProjectSet>(event.body)) return charge_free(state);
     // Jobs like the one that was measured share their GPU in another part from now on.
     if (std::holds_alternative<model::JobMeasured>(event.body)) {
         for (const model::JobId id : state.sharing) charge_job(state, state.jobs.at(id));

@@ -213,6 +213,25 @@ TEST_CASE("free GPUs beside a job that waits are too few for it, kept from it, o
     CHECK(life.hours().at("free") == 2);
 }
 
+TEST_CASE("beside a job that its limit keeps waiting, free GPUs are not too few but kept from it") {
+    Charged life;
+    const auto limit = [&](int gpus) {
+        model::Project project;
+        project.name = "vision";
+        project.rights.limit = base::gpus(gpus);
+        life.happen(model::ProjectSet{project});
+    };
+    limit(3);
+    life.run(0b11, 2);
+    life.submit(3);
+    life.pass(1);
+    CHECK(life.hours() == Hours{{"not_measured", 2}, {"blocked_by_rules", 2}});
+    limit(5);
+    life.pass(1);
+    CHECK(life.hours() ==
+          Hours{{"not_measured", 4}, {"blocked_by_rules", 2}, {"blocked_by_room", 2}});
+}
+
 TEST_CASE("GPUs that are reserved are free, and those that are still being left are not yet") {
     Charged life;
     const JobId leaves = life.run(0b11, 2);

@@ -364,10 +364,8 @@ class Check {
         if (find(finished.job) == nullptr) return unknown(finished.job);
         return {};
     }
-    Status operator()(const model::JobMeasured& measured) const {
-        if (find(measured.job) == nullptr) return unknown(measured.job);
-        return {};
-    }
+    Status operator()(const model::JobMeasured& measured) const { return exists(measured.job); }
+    Status operator()(const model::JobUsed& used) const { return exists(used.job); }
     Status operator()(const model::JobsParted& parted) const {
         const auto is_so = [](const auto& job) { return !job.spec.packed || job.tasks.empty(); };
         return known(parted.job, is_so, "is not packed");
@@ -400,6 +398,7 @@ class Check {
 
     const model::JobRecord* find(model::JobId job) const { return state_.jobs.get(job); }
     // It is there, and not so.
+    Status exists(model::JobId id) const { return find(id) == nullptr ? unknown(id) : Status{}; }
     Status known(model::JobId id, const auto& is_so, const char* what) const {
         const model::JobRecord* job = find(id);
         if (job == nullptr) return unknown(id);

@@ -141,7 +141,6 @@ struct JobsParted {
 struct JobIdle {
     JobId job;
     IdleWarning warning;
-    Duration idle{0};  // that no warning before it has counted
 };
 // They did something again, or it may be idle now.
 struct JobBusy {
@@ -151,6 +150,12 @@ struct JobBusy {
 struct JobKept {
     JobId job;
     TimePoint until;
+};
+// What was seen of its attempt's GPUs since that was last written down.
+struct JobUsed {
+    JobId job;
+    Duration busy{0};  // kernels ran, as its GPUs' mean
+    Duration measured{0};  // of that time
 };
 // A process of its attempt uses a GPU beside its share. Once for each attempt.
 struct JobEscaped {
@@ -164,7 +169,7 @@ using EventBody =
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
                  JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet,
                  ProjectRemoved, LogBegun, JobEscaped, NodeUsedByOthers, JobSizeSet, JobRequestSet,
-                 JobIdle, JobBusy, JobKept>;
+                 JobIdle, JobBusy, JobKept, JobUsed>;
 
 // The key under which it was asked for, where it has one, and the job that it is about.
 struct EventKey {

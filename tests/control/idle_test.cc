@@ -26,7 +26,7 @@ struct Idling : World {
     // Time passes, in which its GPUs did nothing for `idle`.
     void idles(Duration idle, Duration passed = {}) {
         clock.advance(passed);
-        controller->on_gpus_idle(attempt(job), idle);
+        controller->on_gpus_seen({{attempt(job), idle, {}, passed}});
         step();
     }
     const std::string& said() const { return launcher->notes.back().second; }
@@ -138,11 +138,46 @@ TEST_CASE("a rule that gives more time takes the warning back") {
 
 TEST_CASE("what an idle job had is idle time in the ledger, not lost work") {
     Idling world("end");
-    world.clock.advance(30 * kMinute);
-    world.idles(30 * kMinute);
+    world.idles(30 * kMinute, 30 * kMinute);
     world.idles(40 * kMinute, 10 * kMinute);
     world.exits(world.job, {.exit_code = 143, .signal = 15, .stop_asked = true, .detail = ""});
     const auto& ended = world.disk.finished.at(world.job);
     CHECK(ended.milli_gpu_ms.allocated_idle == 40 * kMinute.count() * 1000);
     CHECK(ended.milli_gpu_ms.lost_to_failure == 0);
+}
+
+TEST_CASE("what was seen of its GPUs is in the log when they are not its any more") {
+    Idling world("warn");
+    const auto seen = [&](Duration busy, Duration measured) {
+        world.clock.advance(measured);
+        world.controller->on_gpus_seen({{world.attempt(world.job), {}, busy, measured}});
+        world.step();
+    };
+    seen(Duration{5'000}, Duration{10'000});
+    CHECK(world.count("job_used") == 0);
+    seen(Duration{5'000}, Duration{30'000});
+    world.clock.advance(Duration{20'000});
+    world.exits(world.job, {});
+    CHECK(world.count("job_used") == 1);
+    const auto& times = world.disk.finished.at(world.job).milli_gpu_ms;
+    CHECK(times.busy == 10'000'000);
+    CHECK(times.allocated_idle == 30'000'000);
+    CHECK(times.not_measured == 20'000'000);
+}
+
+TEST_CASE("what is not yet in the log is at most a quarter of what was seen, and an hour") {
+    Idling world("warn");
+    const auto in_the_log_after = [&](int minutes) {
+        for (int minute = 0; minute < minutes; ++minute) {
+            world.clock.advance(kMinute);
+            world.controller->on_gpus_seen({{world.attempt(world.job), {}, kMinute, kMinute}});
+            world.step();
+        }
+        return world.count("job_used");
+    };
+    CHECK(in_the_log_after(4) == 4);
+    CHECK(in_the_log_after(56) <= 4 + 12);
+    CHECK(in_the_log_after(23 * 60) <= 4 + 12 + 5 + 20);
+    const auto& times = world.controller->state().ledger.times(world.job, world.clock.now());
+    CHECK(times.busy >= 23 * 60 * kMinute.count() * 1'000);
 }

@@ -83,6 +83,20 @@ class Idle(ServerCase):
         eventually(lambda: self.server.get(f"jobs/{job}")["idle"] is None)
         self.assertIn("job_busy", self.events(job))
 
+    def test_how_busy_whole_gpus_were_is_in_the_report_and_in_its_efficiency(self):
+        self.rule(idle_after="400ms", idle_warning="1h", idle_act="warn")  # looks often
+        job = self.idler()
+        self.idle(job)
+        (self.folder / "busy").touch()
+        eventually(lambda: self.server.get(f"jobs/{job}")["idle"] is None)
+        self.server.berth("cancel", job)
+        times = self.server.wait(job)["milli_gpu_ms"]
+        self.assertGreater(times["busy"], 0)
+        self.assertGreater(times["allocated_idle"], 400 * 1000 * 0.8)
+        self.assertLess(times["busy"], 9 * times["allocated_idle"] + 400 * 1000)
+        self.assertIn("job_used", self.events(job))
+        self.assertRegex(self.server.berth("eff", job).stdout, r"allocated_idle|idle")
+
     def test_a_project_has_a_rule_of_its_own(self):
         self.server.berth("project", "create", "lab", "--quota", "1", "--idle-after", "400ms")
         other = self.idler()

@@ -257,12 +257,14 @@ void RandomLog::set_request(const model::JobRecord& job) {
 void RandomLog::something_of_running(const model::JobRecord& job) {
     const model::JobId id = job.id;
     if (job.is_resizing()) return note(lifecycle::event_of_leaving(job, {true, 0}));
-    switch (rng_.between(0, 11)) {
+    switch (rng_.between(0, 12)) {
+        case 12: {
+            const Duration measured{rng_.between(0, 600'000)};
+            return note(model::JobUsed{id, measured * rng_.between(0, 4) / 4, measured});
+        }
         case 10: {
             const auto act = static_cast<model::IdleAct>(rng_.between(0, 2));
-            return note(model::JobIdle{id,
-                                       {now_, now_, act, now_ + Duration{60'000}, ""},
-                                       Duration{rng_.between(0, 60'000)}});
+            return note(model::JobIdle{id, {now_, now_, act, now_ + Duration{60'000}, ""}});
         }
         case 11:
             if (job.idle) return note(model::JobBusy{id});

@@ -28,24 +28,24 @@ void GpuWatch::wait() {
         lifecycle::shortest_idle_time(controller.state().cluster, controller.policy());
     const base::Duration pause = rule.value_or(kLookEvery) / kLooksPerRule;
     timer_.expires_after(std::clamp(pause, kLookAtMostEvery, kLookEvery));
-    timer_.async_wait([this, has_rule = rule.has_value()](const boost::system::error_code& error) {
+    timer_.async_wait([this](const boost::system::error_code& error) {
         if (error) return;
-        if (has_rule) look();
+        look();
         wait();
     });
 }
 
 // Readings are of the moment in which they were asked for, so that a job that began since has none.
 void GpuWatch::look() {
-    auto gpus = std::make_shared<control::BusyGpus>();
+    auto loads = std::make_shared<control::GpuLoads>();
     parts_.in_background(
-        [&inventory = parts_.inventory, gpus] {
-            if (const auto read = inventory.read()) *gpus = control::busy_gpus(*read);
+        [&inventory = parts_.inventory, loads] {
+            if (const auto read = inventory.read()) *loads = control::gpu_loads(*read);
         },
-        [this, gpus] {
-            const auto heard = idle_.hear(*gpus, parts_.share_uses(), parts_.controller.state(),
-                                          parts_.clock.now());
-            for (const auto& [attempt, idle] : heard) parts_.controller.on_gpus_idle(attempt, idle);
+        [this, loads] {
+            auto seen = watch_.hear(*loads, parts_.share_uses(), parts_.controller.state(),
+                                    parts_.clock.now());
+            if (!seen.empty()) parts_.controller.on_gpus_seen(std::move(seen));
         });
 }
 

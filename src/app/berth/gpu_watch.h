@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Do jobs use their GPUs? Looked at again and again while a rule wants to know
-// (lifecycle/idle/idle_rule.h), beside the thread that decides.
+// Do jobs use their GPUs? Looked at again and again, the more often the shorter the time is after
+// which a rule acts (lifecycle/idle/idle_rule.h), beside the thread that decides.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "control/controller.h"
-#include "control/idle/idle_watch.h"
+#include "control/gpu_use/use_watch.h"
 #include "ports/background.h"
 
 namespace berth {
@@ -33,7 +33,7 @@ class GpuWatch {
 
     Parts parts_;
     boost::asio::steady_timer timer_;
-    control::IdleWatch idle_;
+    control::UseWatch watch_;
 };
 
 }  // namespace berth

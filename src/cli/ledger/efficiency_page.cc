@@ -66,9 +66,11 @@ std::string efficiency_page(const codec::JobView& job, base::TimePoint now, cons
         text += line(label, "nothing that was measured says to ask for something else", style);
     }
     if (times.not_measured > 0) {
-        text += line("not known",
-                     "how busy whole GPUs are; it is measured of parts of a GPU that Berth keeps",
-                     style);
+        text +=
+            line("not known",
+                 "how busy they were for " + unit.text(times.not_measured) + " " +
+                     std::string(unit.words()) + ": not looked at yet, or the GPU does not say it",
+                 style);
     }
     return text;
 }

@@ -156,6 +156,12 @@ struct Phrase {
     std::string operator()(const model::JobBusy&) const {
         return "is no longer warned that its GPUs idle";
     }
+    std::string operator()(const model::JobUsed& event) const {
+        const std::int64_t percent =
+            event.measured > model::Duration{0} ? event.busy * 100 / event.measured : 0;
+        return "its GPUs were busy for " + std::to_string(percent) + " % of " +
+               base::format(event.measured);
+    }
     std::string operator()(const model::JobKept& event) const {
         return "is kept until " + codec::format_time(event.until) + ", also while its GPUs idle";
     }

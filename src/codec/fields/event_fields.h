@@ -51,7 +51,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "job_request_set",
     "job_idle",
     "job_busy",
-    "job_kept"};
+    "job_kept",
+    "job_used"};
 
 template <>
 struct Fields<model::ProjectSet> {

@@ -129,13 +129,21 @@ struct Fields<model::JobIdle> {
     static void visit(auto&& field) {
         field("job", &model::JobIdle::job);
         field("warning", &model::JobIdle::warning);
-        field("idle", &model::JobIdle::idle);
     }
 };
 
 template <>
 struct Fields<model::JobBusy> {
     static void visit(auto&& field) { field("job", &model::JobBusy::job); }
+};
+
+template <>
+struct Fields<model::JobUsed> {
+    static void visit(auto&& field) {
+        field("job", &model::JobUsed::job);
+        field("busy", &model::JobUsed::busy);
+        field("measured", &model::JobUsed::measured);
+    }
 };
 
 template <>

@@ -3,6 +3,7 @@
 // What happened to a job, in words, as berth events says it?
 import type { IdleWarning, JobEvent } from '../api/types';
 import { gpuTime } from './job';
+import { duration } from './numbers';
 
 type NameOf = (job: number) => string;
 
@@ -31,6 +32,7 @@ const kPhrases: Record<string, (event: JobEvent, nameOf: NameOf) => string> = {
   jobs_parted: () => 'is no longer packed with another job',
   job_idle: (event) => idleWords(event.warning as IdleWarning),
   job_busy: () => 'is no longer warned that its GPUs idle',
+  job_used: (event) => `its GPUs were busy for ${Math.round((100 * Number(event.busy)) / Number(event.measured))} % of ${duration(1000 * Number(event.measured))}`,
   job_kept: () => 'is kept for a while, also while its GPUs idle',
   job_escaped: (event) => `uses GPUs outside its share: ${event.detail}`,
   cancel_requested: (event) => (event.reason ? `is asked to stop: ${event.reason}` : 'is asked to stop'),

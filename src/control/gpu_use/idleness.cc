@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control/idle/idleness.h"
-
-#include <algorithm>
+#include "control/gpu_use/idleness.h"
 
 #include "base/quantity.h"
 #include "lifecycle/idle/idle_rule.h"
@@ -24,10 +22,8 @@ std::string said_of(const model::JobRecord& job, const model::IdleWarning& warni
     return text + "; berth keep " + id + " keeps it";
 }
 
-}  // namespace
-
-std::optional<IdleAct> warn_of_idleness(Transaction& transaction, const model::Policy& policy,
-                                        const model::JobRecord& job, base::Duration idle) {
+std::optional<IdleAct> warn(Transaction& transaction, const model::Policy& policy,
+                            const model::JobRecord& job, base::Duration idle) {
     const model::TimePoint now = transaction.now();
     const auto rule = lifecycle::idle_rule(transaction.state().cluster, policy, job.id);
     const IdleStep step = lifecycle::idle_step(job, rule, idle, now);
@@ -35,11 +31,22 @@ std::optional<IdleAct> warn_of_idleness(Transaction& transaction, const model::P
     if (step != IdleStep::Warn && step != IdleStep::Act) return std::nullopt;
     // To be parked can fail: then it is tried again after as long a time.
     const auto warning = lifecycle::idle_warning(job, *rule, idle, now);
-    const base::Duration counted = job.idle ? now - job.idle->said : idle;
-    transaction.note(model::JobIdle{job.id, warning, std::min(counted, idle)}, kMachine);
+    transaction.note(model::JobIdle{job.id, warning}, kMachine);
     if (step == IdleStep::Act) return warning.act;
     transaction.say({job.id, job.attempts}, said_of(job, warning, now));
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<IdleAct> take_use(Transaction& transaction, UnwrittenUse& unwritten,
+                                const model::Policy& policy, const model::JobRecord& job,
+                                const UseSeen& seen) {
+    if (job.state != model::JobState::Running) return std::nullopt;
+    const base::Duration runs = transaction.now() - job.last_start.value_or(transaction.now());
+    if (unwritten.add(seen, runs)) transaction.write_use(job.id);
+    if (seen.idle == base::Duration{0} && !job.idle) return std::nullopt;
+    return warn(transaction, policy, job, seen.idle);
 }
 
 std::string idle_text(const Transaction& transaction, const model::JobRecord& job) {
