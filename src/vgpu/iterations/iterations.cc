@@ -85,6 +85,7 @@ void Iterations::search(std::uint64_t at, std::uint32_t word) {
     } else {
         candidate_ = is_repeated(at, distance) ? distance : 0;
         run_ = candidate_ == 0 ? 0 : kGram;
+        if (candidate_ != 0) this->word(at) |= kUnique;
     }
     const bool is_known = candidate_ == period_ && !odd_;
     if (candidate_ == 0 || is_known || run_ < std::max({2 * candidate_, 4 * period_, kRunMin}))

@@ -116,6 +116,21 @@ TEST_CASE("an iteration ends where the program waits for its work") {
     }
 }
 
+TEST_CASE("a step of few launches ends where the program waits as well") {
+    for (std::uint64_t launches = 1; launches <= 40; ++launches) {
+        CAPTURE(launches);
+        Works step;
+        for (std::uint64_t work = 1; work <= launches; ++work) step.push_back(work);
+        Program program;
+        program.steps(step, 40, 20 * kMs);
+        REQUIRE(program.period() == launches);
+        for (int index = 0; index < 10; ++index) {
+            program.step(step, 20 * kMs);
+            CHECK(program.is_at_end());
+        }
+    }
+}
+
 TEST_CASE("of several waits in a step the longest is its end") {
     Program program;
     const Works forward = training_step(1, 12, 20);
