@@ -3,13 +3,14 @@
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 
 import cuda_program
-from server_case import ServerCase, eventually, main
+from server_case import BIN, ServerCase, eventually, main
 
 # Training as the driver sees it: steps of ten kernels. Saves its step when it is asked to stop.
-#   program STEPS KERNEL_US PAUSE_MS
+#   program STEPS KERNEL_US PAUSE_MS HOST
 BEGIN = cuda_program.OPEN + """
 steps, kernel_us, pause_ms = map(int, sys.argv[1:4])
 saved = os.path.join(os.environ["BERTH_CHECKPOINT_DIR"], "step")
@@ -58,6 +59,35 @@ while step < steps:
     call("cuEventSynchronize", ends[step % 2])
 """
 
+# The processor works after each kernel, as long as the kernel takes: the GPU idles within a step.
+LAUNCHES_SLOWLY = BEGIN + """
+while step < steps:
+    for layer in range(10):
+        launch(update if layer == 9 else gradient)
+        time.sleep(2 * kernel_us / 1e6)
+    call("cuCtxSynchronize")
+    step += 1
+"""
+
+# Loads its batches with all processors of the machine, which two can only do in turn, and slowly.
+LOADS = "import fcntl" + BEGIN + """
+host = open(sys.argv[4], "w")
+while step < steps:
+    slower = 1
+    try:
+        fcntl.flock(host, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        fcntl.flock(host, fcntl.LOCK_EX)
+        slower = 3
+    time.sleep(slower * pause_ms / 1000)
+    fcntl.flock(host, fcntl.LOCK_UN)
+    for layer in range(9):
+        launch(gradient)
+    launch(update)
+    call("cuCtxSynchronize")
+    step += 1
+"""
+
 KERNEL_US = 2000  # 20 ms of GPU time a step
 PAUSE_MS = 22
 STEPS = 150
@@ -67,7 +97,9 @@ class Packing(ServerCase):
     FLAGS = ("--gpus", "sim:1x16G")
 
     def train(self, name, steps=STEPS, program=TRAINING, kernel_us=KERNEL_US, may_share=True):
-        command = [sys.executable, "-c", program, *map(str, (steps, kernel_us, PAUSE_MS))]
+        host = self.server.data / "host"
+        words = map(str, (steps, kernel_us, PAUSE_MS, host))
+        command = [sys.executable, "-c", program, *words]
         return self.server.submit(command, name=name, may_share=may_share)["id"]
 
     def ended(self, job):
@@ -124,6 +156,25 @@ class Packing(ServerCase):
         self.server.berth("cancel", str(jobs[0]))
         eventually(lambda: self.place(jobs[1]))
         eventually(lambda: "begins at" in self.log(jobs[1]))
+
+    def test_two_that_leave_the_gpu_idle_within_their_steps_have_it_at_once(self):
+        self.ended(self.train("lstm", 60, LAUNCHES_SLOWLY))
+        jobs = [self.train("lstm", 100_000, LAUNCHES_SLOWLY) for _ in range(2)]
+        eventually(lambda: all("begins at" in self.log(job) for job in jobs))
+
+        def gates():
+            ask = [str(BIN / "berth-arbiter"), "--dir", str(self.server.sharing), "order", "status"]
+            text = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+            return [word for word in text.split() if word.startswith("gate=")]
+
+        eventually(lambda: gates() == ["gate=granted"] * 2)
+
+    def test_a_pair_that_slows_each_other_down_on_the_host_parts(self):
+        self.ended(self.train("dlrm", 60, LOADS, kernel_us=500))
+        jobs = [self.train("dlrm", 100_000, LOADS, kernel_us=500) for _ in range(2)]
+        eventually(lambda: all(self.place(job) for job in jobs))
+        eventually(lambda: not self.place(jobs[1]))
+        self.assertRegex(self.server.berth("show", str(jobs[1])).stdout, r"packed +no longer")
 
     def test_two_that_share_go_on_when_server_and_arbiter_die(self):
         self.ended(self.train("t5", steps=100))

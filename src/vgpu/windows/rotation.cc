@@ -2,7 +2,6 @@
 #include "vgpu/windows/rotation.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace berth::vgpu::windows {
 namespace {
@@ -22,6 +21,7 @@ Rotation::Id Rotation::join(const RotationClaim& claim, std::int64_t now) {
     for (const Job& other : jobs_)
         if (&other == &jobs_.front() || other.score < job.score) job.score = other.score;
     jobs_.push_back(job);
+    at_once_.judge_anew();
     change(job.id, claim);
     return job.id;
 }
@@ -37,6 +37,7 @@ void Rotation::leave(Id id) {
     std::erase_if(jobs_, [id](const Job& job) { return job.id == id; });
     if (holder_ == id) holder_ = 0;
     if (draining_ == id) draining_ = 0;
+    at_once_.judge_anew();
 }
 
 void Rotation::see(Id id, const RotationSight& sight) {
@@ -61,28 +62,23 @@ Rotation::Job* Rotation::find(Id id) {
     return nullptr;
 }
 
-// What stays between its iterations; until they are known, all that it may have.
-std::uint64_t Rotation::persistent(const Job& job) {
-    if (iterates(job)) return std::max(job.sight.persistent, std::uint64_t{1});
-    return job.claim.persistent != 0 ? job.claim.persistent : job.claim.limit;
-}
-
-std::uint64_t Rotation::peak(const Job& job) {
-    const std::uint64_t known = iterates(job) ? job.sight.peak : job.claim.peak;
-    return std::max({known, persistent(job), job.sight.charged});
-}
-
 std::int64_t Rotation::turn(std::int64_t now) {
     account(now);
     admit();
+    if (!is_measuring_ && at_once_.is_time(terms_, pace_, jobs_, now)) {
+        let_all();
+        return Windows::kNever;
+    }
     end_draining(now);
     take_turn(now);
     for (Job& job : jobs_) {
+        if (job.id != holder_ || !is_measuring_) job.turn.is_alone = false;
         if (job.id == holder_) {
             job.turn.limit = std::min(job.claim.limit, room(job));
-            job.turn.right = jobs_.size() == 1    ? Right::open
-                             : wanted_since_ >= 0 ? Right::turn
-                                                  : Right::granted;
+            const bool is_asked_each = wanted_since_ >= 0 && !is_measuring_;
+            job.turn.right = jobs_.size() == 1 ? Right::open
+                             : is_asked_each   ? Right::turn
+                                               : Right::granted;
         } else {
             job.turn.limit = job.sight.charged;
             job.turn.right = Right::closed;
@@ -96,14 +92,18 @@ std::int64_t Rotation::turn(std::int64_t now) {
 void Rotation::account(std::int64_t now) {
     const std::int64_t elapsed = std::min(last_turn_ == 0 ? 0 : now - last_turn_, kTurnMax);
     last_turn_ = now;
+    const bool is_by_turns = !at_once_.is_now() && !is_measuring_;
+    std::int64_t idle = 0;
     std::int64_t least = INT64_MAX;
     for (Job& job : jobs_) {
         Sight& work = job.sight.work;
         const bool is_there = job.id == holder_ || job.id == draining_;
         const bool keeps = is_there && (work.in_flight || work.waiting) && is_wanted(job);
+        const std::int64_t worked = work.used_ns;
         work.used_ns = job.usage.charge(work.used_ns, keeps ? elapsed : 0);
         const bool is_at_work =
             work.waiting || work.in_flight || job.sight.inside || work.used_ns > 0;
+        if (is_there && is_wanted(job)) idle += elapsed - worked;
         if (!work.waiting)
             job.waits_since = -1;
         else if (job.waits_since < 0)
@@ -114,31 +114,48 @@ void Rotation::account(std::int64_t now) {
         work.used_ns = 0;
         if (now - job.active_at <= pace_.idle_after) least = std::min(least, job.score);
     }
+    if (is_by_turns) at_once_.count(elapsed, idle);
     // A job that was idle comes back with the least of the others: time not used is lost.
     for (Job& job : jobs_)
         if (now - job.active_at > pace_.idle_after && least != INT64_MAX)
             job.score = std::max(job.score, least);
 }
 
-void Rotation::admit() {
+// From the end of an iteration on, when all others wait; until it is known or takes too long.
+void Rotation::measure_alone(Job& holder, std::int64_t now) {
+    if (!others_wait(holder, jobs_)) {
+        holder.turn.is_alone = false;
+    } else if (!holder.turn.is_alone && !holder.sight.inside) {
+        holder.turn.is_alone = true;
+        iterations_before_ = holder.sight.iterations;
+    }
+    const bool is_done =
+        holder.turn.is_alone && holder.sight.iterations >= iterations_before_ + pace_.alone;
+    const bool is_idle = !holder.sight.work.in_flight && !holder.sight.inside &&
+                         now - std::max(holder.active_at, granted_at_) >= pace_.alone_idle;
+    if (!is_done && !is_idle && now - granted_at_ < pace_.alone_longest) return;
+    is_measuring_ = holder.turn.is_alone = false;
+    holder.measure_after = now + pace_.alone_again;
+}
+
+// Each has room for its peak, and its part of what is left.
+void Rotation::let_all() {
+    const std::uint64_t spare = (terms_.memory - peaks(jobs_)) / jobs_.size();
+    holder_ = draining_ = 0;
+    wanted_since_ = -1;
     for (Job& job : jobs_) {
-        if (job.is_admitted) continue;
-        if (!admits(job)) return;
-        job.is_admitted = true;
+        if (job.turn.right != Right::granted) job.turn.grant = ++grants_;
+        job.turn.right = Right::granted;
+        job.turn.limit = std::min(job.claim.limit, peak(job) + spare);
     }
 }
 
-bool Rotation::admits(const Job& newcomer) const {
-    std::uint64_t stays = persistent(newcomer);
-    std::uint64_t largest = peak(newcomer) - persistent(newcomer);
-    bool is_first = true;
-    for (const Job& job : jobs_) {
-        if (!job.is_admitted) continue;
-        is_first = false;
-        stays += persistent(job);
-        largest = std::max(largest, peak(job) - persistent(job));
+void Rotation::admit() {
+    for (Job& job : jobs_) {
+        if (job.is_admitted) continue;
+        if (!fits(job, jobs_, terms_.memory)) return;
+        job.is_admitted = true;
     }
-    return is_first || stays + largest <= terms_.memory;
 }
 
 // Beside what the others hold and may still grow to. The holder counts as when its turn has ended.
@@ -169,27 +186,11 @@ bool Rotation::is_over(const Job& holder, std::int64_t now) const {
     return is_idle || holder.sight.iterations > iterations_before_;
 }
 
-bool Rotation::goes_before(const Job& one, const Job& other) const {
-    const auto left = [](const Job& job) {
-        return job.claim.expected_ns > 0 ? job.claim.expected_ns - job.used : INT64_MAX;
-    };
-    switch (terms_.policy) {
-        case Policy::pack: return one.waits_since < other.waits_since;
-        case Policy::fair: return one.score < other.score;
-        case Policy::fifo: return one.id < other.id;
-        case Policy::srtf: return left(one) < left(other);
-        case Policy::priority:
-            return std::tuple(-one.claim.priority, one.score) <
-                   std::tuple(-other.claim.priority, other.score);
-    }
-    return false;
-}
-
 Rotation::Job* Rotation::next() {
     Job* best = nullptr;
     for (Job& job : jobs_) {
         if (!job.sight.work.waiting || !can_run(job)) continue;
-        if (best == nullptr || goes_before(job, *best)) best = &job;
+        if (best == nullptr || goes_before(terms_.policy, job, *best)) best = &job;
     }
     return best;
 }
@@ -199,7 +200,7 @@ bool Rotation::is_awaited(const Job& holder, const Job& chosen, std::int64_t now
     if (holder.sight.work.waiting || holder.sight.inside || !iterates(holder)) return false;
     Job soon = holder;
     soon.waits_since = now;
-    return now - holder.active_at < pace_.idle_release && goes_before(soon, chosen);
+    return now - holder.active_at < pace_.idle_release && goes_before(terms_.policy, soon, chosen);
 }
 
 void Rotation::end_draining(std::int64_t now) {
@@ -218,8 +219,10 @@ void Rotation::end_draining(std::int64_t now) {
 void Rotation::take_turn(std::int64_t now) {
     if (jobs_.size() == 1 && draining_ == 0 && holder_ == 0) grant(jobs_.front(), now);
     Job* holder = find(holder_);
-    if (holder != nullptr && holder->turn.right == Right::turn && wanted_since_ >= 0 &&
-        is_over(*holder, now)) {
+    if (holder == nullptr || jobs_.size() == 1) is_measuring_ = false;
+    if (is_measuring_) measure_alone(*holder, now);
+    if (holder != nullptr && !is_measuring_ && holder->turn.right == Right::turn &&
+        wanted_since_ >= 0 && is_over(*holder, now)) {
         Job* chosen = next();
         if (chosen == holder) {
             grant(*holder, now);
@@ -247,6 +250,7 @@ void Rotation::grant(Job& job, std::int64_t now) {
     granted_at_ = now;
     if (wanted_since_ >= 0) wanted_since_ = now;
     iterations_before_ = job.sight.iterations;
+    is_measuring_ = jobs_.size() > 1 && is_to_be_measured(job, now);
 }
 
 }  // namespace berth::vgpu::windows

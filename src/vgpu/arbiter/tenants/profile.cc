@@ -15,6 +15,7 @@ constexpr std::uint64_t kEnoughFirst = 30;
 constexpr std::uint64_t kEnoughAgain = 10;
 constexpr std::int64_t kMeasureFirst = 2'000'000'000;
 constexpr std::int64_t kMeasureAgain = 1'000'000'000;
+constexpr std::int64_t kMeasureLongest = 30'000'000'000;
 constexpr std::int64_t kMeasureEvery = 60'000'000'000;
 
 // What has been added to a word that only grows. One that went back is garbage.
@@ -110,12 +111,21 @@ const Profile& Profiler::profile() {
     return kept_;
 }
 
+bool Profiler::knows_alone() const {
+    return std::ranges::all_of(processes_, [](const auto& entry) {
+        const Process& process = entry.second;
+        return process.launches == 0 || process.alone.timed_iterations >= kEnough;
+    });
+}
+
 bool Profiler::measures(std::int64_t now) {
     if (measure_since_ != 0) {
-        const bool is_first = measure_enough_ == kEnoughFirst;
+        const std::int64_t takes = now - measure_since_;
         if (measured_ < measure_enough_ &&
-            now - measure_since_ < (is_first ? kMeasureFirst : kMeasureAgain))
+            takes < (measure_enough_ == kEnoughFirst ? kMeasureFirst : kMeasureAgain))
             return true;
+        // Of iterations of half a second, two seconds say nothing.
+        if (measured_ < kEnough && takes < kMeasureLongest) return true;
         measure_since_ = 0;
         measure_next_ = now + kMeasureEvery;
         measure_enough_ = kEnoughAgain;

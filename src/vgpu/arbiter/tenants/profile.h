@@ -7,8 +7,8 @@
 //
 // How much of the GPU's time it takes is only measured while launches pass a gate. Who is alone
 // passes none; its gate is kept, granted, for the first thirty iterations of a kind or two seconds,
-// and for a second every minute. Lengths and times of when it was alone count; if there are none,
-// the others.
+// and for a second every minute; longer where these were less than eight iterations. Lengths and
+// times of when it was alone count; if there are none, the others.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Profiler {
   public:
     enum class Phase {
         alone,  // nothing was gated
-        measured,  // alone, and gated to measure it
+        measured,  // alone or in a turn in which others wait, and gated to measure it
         contended,  // gated for others
     };
     // What was seen of a process since the last look, all of it in that phase.
@@ -41,6 +41,8 @@ class Profiler {
     void forget(std::uint32_t slot);
 
     const Profile& profile();
+    // Whether iterations were timed while it was alone, of each process that has some.
+    bool knows_alone() const;
     // Whether a tenant that is alone is to be measured now; then it is measured until it is not.
     bool measures(std::int64_t now);
     // When it will want to again; INT64_MAX while it has no iterations.

@@ -98,14 +98,21 @@ TEST_CASE("what layers that were taken for steps kept is not what the steps keep
     CHECK(profiler.profile().peak == 3 * kGiB);
 }
 
-TEST_CASE("measuring ends after two seconds, whatever the length of iterations") {
-    auto words = std::make_unique<ledger::Slot>();
-    Profiler profiler;
-    iterate(*words, 1);
-    profiler.look(0, *words, Phase::alone);
-    CHECK(profiler.measures(kSecond));
-    CHECK(profiler.measures(2 * kSecond));
-    CHECK_FALSE(profiler.measures(3 * kSecond));
+TEST_CASE("measuring ends after two seconds and eight iterations, or after half a minute") {
+    for (const std::uint64_t iterations : {20U, 8U, 7U, 0U}) {
+        CAPTURE(iterations);
+        auto words = std::make_unique<ledger::Slot>();
+        Profiler profiler;
+        iterate(*words, 1);
+        profiler.look(0, *words, Phase::alone);
+        CHECK(profiler.measures(kSecond));
+        iterate(*words, iterations);
+        profiler.look(0, *words, Phase::measured);
+        CHECK(profiler.measures(2 * kSecond));
+        CHECK(profiler.measures(3 * kSecond) == (iterations < 8));
+        CHECK((profiler.profile().device_share == 500) == (iterations >= 8));
+        CHECK_FALSE(profiler.measures(31 * kSecond));
+    }
 }
 
 TEST_CASE("lengths of when a tenant was alone count more than those of when it was not") {

@@ -415,6 +415,7 @@ windows::RotationSight Tenant::look_in_turn(std::uint32_t gpu, std::int64_t now)
         sight.peak += std::min(words.peak.load(), ledger::kNoLimit);
     }
     if (iterates) sight.iterations = seen_[gpu].profiler.profile().iterations;
+    sight.is_measured = seen_[gpu].profiler.knows_alone();
     sight.charged = believed_charge(gpu);
     return sight;
 }
@@ -426,11 +427,10 @@ std::int64_t Tenant::let_in_turn(std::uint32_t gpu, const windows::Turn& turn, s
         terms.limit_bytes = turn.limit;
         return let(gpu, turn.right, now);
     }
-    seen.phase = Profiler::Phase::contended;
-    const bool is_closed = turn.right == windows::Right::closed;
-    if (is_closed) set_gate(gpu, turn.right);
+    seen.phase = turn.is_alone ? Profiler::Phase::measured : Profiler::Phase::contended;
+    if (turn.right == windows::Right::closed) set_gate(gpu, turn.right);
     terms.limit_bytes = turn.limit;
-    if (is_closed) return windows::Windows::kNever;
+    if (turn.right == windows::Right::closed) return windows::Windows::kNever;
     // What began under a turn that was not asked for each iteration is that turn's iteration.
     const auto before = ledger::gate_of(terms.gate);
     const bool goes_on = turn.grant == seen.grant &&

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kGateMs = 100;  // as long as a dead arbiter can hold a launch back
 constexpr int kLookMs = 2;    // within which an arbiter looks that was rung for
-constexpr int kLooksMax = 5;
+constexpr int kLooksMax = 50;  // then it is refused; an arbiter may be late on a busy machine
 // The longest that its arbiter may take to make room for an owner, by any means.
 constexpr std::int64_t kRoomNs = 150'000'000'000;
 constexpr int kAnswersMax = 3;  // a borrower may be answered once for what others asked
