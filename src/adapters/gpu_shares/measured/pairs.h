@@ -5,8 +5,9 @@
 // makes in a window of time, by that length, is its part of the speed it has alone. Pure.
 //
 // A window counts when both made iterations in it, or one that made none waited for its turn at the
-// end: who still loads its data says nothing. It is long enough for twenty iterations of either, as
-// the one under way at its end is seen by the next. A pair parts when three windows in a row count
+// end: who still loads its data says nothing. It is long enough for eight iterations of either: of
+// three windows the iterations under way at both ends are a small part, and a pair whose iterations
+// take two seconds parts within a minute. A pair parts when three windows in a row count
 // and both together made less than 1.05 in them of what one makes alone.
 #pragma once
 
@@ -33,7 +34,7 @@ struct RotationSight {
 class Pairs {
   public:
     static constexpr base::Duration kWindowMin{5'000};
-    static constexpr std::int64_t kIterationsMin = 20;  // alone, as long as a window
+    static constexpr std::int64_t kIterationsMin = 8;  // alone, as long as a window
     static constexpr int kWindows = 3;
     static constexpr std::int64_t kTogetherMin = 1050;  // thousandths of the speed of one alone
 
