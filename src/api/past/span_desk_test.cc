@@ -3,8 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <deque>
-
+#include "api/past/log_of_test.h"
 #include "codec/api/timeline_json.h"
 
 using namespace berth;
@@ -14,43 +13,8 @@ using model::JobId;
 
 namespace {
 
-// A log, and the other thread, which works when a test says so: both are looked at by tests.
-class World {
+class World : public api::LogOfTest {
   public:
-    void submit(JobId job) {
-        model::JobSpec spec;
-        spec.name = "j" + std::to_string(job.value);
-        spec.project = "nlp";
-        happen(model::JobSubmitted{job, spec, "maria", "true"});
-    }
-    void happen(model::EventBody body) {
-        const auto sequence = std::ssize(events) + 1;
-        events.push_back({sequence, base::at_ms(sequence * 1'000), "test", std::move(body)});
-    }
-    ports::Background background() {
-        return [this](std::function<void()> work, std::function<void()> then) {
-            if (is_busy) return false;
-            turns.push_back({std::move(work), std::move(then)});
-            return true;
-        };
-    }
-    ports::OpenLog open_log() {
-        return [this]() -> base::Result<std::unique_ptr<ports::LogReader>> {
-            ++opened;
-            return std::make_unique<Reader>(*this);
-        };
-    }
-    // How many turns it took.
-    int work() {
-        int count = 0;
-        for (; !turns.empty(); ++count) {
-            auto [work, then] = std::move(turns.front());
-            turns.pop_front();
-            work();
-            then();
-        }
-        return count;
-    }
     SpanQuestion question() const {
         SpanQuestion question;
         question.asked.to = base::at_ms(INT64_C(1'000'000'000));
@@ -59,27 +23,6 @@ class World {
         question.node_names = std::make_shared<const std::vector<std::string>>();
         return question;
     }
-
-    std::vector<model::Event> events;
-    std::deque<std::pair<std::function<void()>, std::function<void()>>> turns;
-    std::int64_t read = 0;
-    int opened = 0;
-    bool is_busy = false;
-    bool is_broken = false;
-
-  private:
-    struct Reader final : ports::LogReader {
-        explicit Reader(World& its_world) : world(its_world) {}
-        base::Status read_events(std::int64_t after, std::int64_t limit,
-                                 const std::function<void(model::Event&&)>& visit) override {
-            if (world.is_broken) return base::fail(base::ErrorCode::Unavailable, "broken");
-            const auto end = std::min<std::int64_t>(std::ssize(world.events), after + limit);
-            for (std::int64_t i = after; i < end; ++i, ++world.read)
-                visit(model::Event(world.events[static_cast<std::size_t>(i)]));
-            return {};
-        }
-        World& world;
-    };
 };
 
 // What came of a question.
