@@ -39,7 +39,7 @@ class Contract(ServerCase):
 
     def test_what_is_misspelt_or_said_twice_is_refused(self):
         for query, said in (("jobs?sate=queued", 'did you mean "state"'),
-                            ("status?x=1", "takes none"),
+                            ("policy?x=1", "takes none"),
                             ("jobs?limit=1&limit=2", "more than once"),
                             ("ledger?by=days", "wanted project"), ("ledger?to=", "wanted a date"),
                             ("jobs/1?foresee=yes", "wanted true or false")):

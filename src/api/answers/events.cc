@@ -17,6 +17,7 @@ struct EventQuery {
     std::int64_t after = 0;
     std::int64_t limit = kEventsMax;
     model::JobId job;                  // not valid = all
+    std::int64_t last = INT64_MAX;     // later ones are not there
 };
 
 struct Found {
@@ -34,16 +35,19 @@ base::Result<Found> find_events(Site& site, const EventQuery& query) {
     BERTH_TRY_VOID(query.job.is_valid()
                        ? site.store.read_events_of(query.job, query.after, query.limit, take)
                        : site.store.read_events(query.after, query.limit, take));
-    const std::int64_t last = site.controller.state().sequence;
-    const bool is_all = std::ssize(found.page.items) < query.limit;
+    const std::int64_t last = std::min(site.controller.state().sequence, query.last);
+    const bool is_all = std::ssize(found.page.items) < query.limit || found.searched_to >= last;
+    std::erase_if(found.page.items,
+                  [&](const model::Event& event) { return event.sequence > last; });
     if (is_all) found.searched_to = last;
     if (found.searched_to < last) found.page.next = std::to_string(found.searched_to);
     return found;
 }
 
-void respond_with_events(Site& site, const Respond& respond, const base::Result<Found>& found) {
+void respond_with_events(const Sight& sight, const Respond& respond,
+                         const base::Result<Found>& found) {
     if (!found) return respond(problem(found.error()));
-    respond(json_response(codec::event_list_json(found->page, names(site))));
+    respond(json_response(codec::event_list_json(found->page, names(sight))));
 }
 
 }  // namespace
@@ -57,11 +61,14 @@ void get_events(Site& site, Call call) {
     if (!limit) return call.respond(problem(limit.error()));
     if (!job) return call.respond(problem(job.error()));
     if (!wait) return call.respond(problem(wait.error()));
-    const EventQuery query{*after, std::clamp<std::int64_t>(*limit, 1, kEventsMax), {*job}};
+    const Sight sight(site, call);
+    EventQuery query{*after, std::clamp<std::int64_t>(*limit, 1, kEventsMax), {*job}};
+    if (sight.is_past()) query.last = sight.state().sequence;
     const auto found = find_events(site, query);
-    const bool parks = wait->count() > 0 && found && found->page.items.empty() &&
-                       found->page.next.empty() && !site.waiting.is_full();
-    if (!parks) return respond_with_events(site, call.respond, found);
+    const bool parks = !sight.is_past() && wait->count() > 0 && found &&
+                       found->page.items.empty() && found->page.next.empty() &&
+                       !site.waiting.is_full();
+    if (!parks) return respond_with_events(sight, call.respond, found);
     site.waiting.park_for_events(
         site.clock.now() + *wait, call.request.client,
         [&site, query, respond = call.respond, seen = found->searched_to](bool is_last) mutable {

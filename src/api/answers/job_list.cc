@@ -78,8 +78,9 @@ Rank rank_of(const cluster::Job& job, const model::JobRecord& record, const std:
 // With how many are left out.
 using Listed = std::pair<codec::Page<codec::JobView>, std::size_t>;
 
-Listed by_importance(Site& site, const Filter& filter, const std::string& user, std::size_t many) {
-    const lifecycle::State& state = site.controller.state();
+Listed by_importance(const Sight& sight, const Filter& filter, const std::string& user,
+                     std::size_t many) {
+    const lifecycle::State& state = sight.state();
     std::vector<Rank> ranks;
     ranks.reserve(state.jobs.size());
     for (const auto& [id, record] : state.jobs) {
@@ -94,36 +95,36 @@ Listed by_importance(Site& site, const Filter& filter, const std::string& user, 
         ranks.erase(end, ranks.end());
     }
     for (const Rank& rank : ranks) {
-        listed.first.items.push_back(view_of(site, state.jobs.at(rank.id)));
+        listed.first.items.push_back(view_of(sight, state.jobs.at(rank.id)));
     }
     return listed;
 }
 
-Listed by_number(Site& site, const Filter& filter, model::JobId after, std::size_t many) {
+Listed by_number(const Sight& sight, const Filter& filter, model::JobId after, std::size_t many) {
     codec::Page<codec::JobView> page;
-    const auto& live = site.controller.state().jobs;
+    const auto& live = sight.state().jobs;
     for (auto at = live.upper_bound(after); at != live.end(); ++at) {
         if (!filter.accepts(at->second)) continue;
         if (page.items.size() == many) {
             page.next = std::to_string(page.items.back().id.value);
             break;
         }
-        page.items.push_back(view_of(site, at->second));
+        page.items.push_back(view_of(sight, at->second));
     }
     return {std::move(page), 0};
 }
 
-base::Result<Listed> live_jobs(Site& site, const Call& call, const Filter& filter) {
+base::Result<Listed> live_jobs(const Sight& sight, const Call& call, const Filter& filter) {
     BERTH_TRY(limit, call.number("limit", kPageUsual));
     BERTH_TRY(after, call.number("after", 0));
     const auto many = static_cast<std::size_t>(std::clamp<std::int64_t>(limit, 1, kPageMax));
     if (call.text("order") == "importance")
-        return by_importance(site, filter, call.request.user, many);
-    return by_number(site, filter, {after}, many);
+        return by_importance(sight, filter, call.request.user, many);
+    return by_number(sight, filter, {after}, many);
 }
 
 // Those that have ended stand on the first page.
-base::Result<std::vector<model::JobRecord>> ended_jobs(Site& site, const Call& call,
+base::Result<std::vector<model::JobRecord>> ended_jobs(const Sight& sight, const Call& call,
                                                        const Filter& filter) {
     BERTH_TRY(count, call.number("finished", kFinishedShown));
     BERTH_TRY(after, call.number("after", 0));
@@ -135,10 +136,15 @@ base::Result<std::vector<model::JobRecord>> ended_jobs(Site& site, const Call& c
     }
     if (count == 0 || after > 0) return std::vector<model::JobRecord>{};
     query.project = filter.project;
-    query.before = {before};
-    query.limit = static_cast<int>(filter.is_narrow() ? kFinishedSearched : count);
-    BERTH_TRY(found, site.store.finished_jobs(query));
-    std::erase_if(found, [&](const auto& record) { return !filter.accepts(record); });
+    const lifecycle::State& state = sight.state();
+    query.before = {std::min(before, state.last_job.value + 1)};
+    // Of those that have ended many lived at a moment that is past.
+    const bool are_searched = filter.is_narrow() || sight.is_past();
+    query.limit = static_cast<int>(are_searched ? kFinishedSearched : count);
+    BERTH_TRY(found, sight.site().store.finished_jobs(query));
+    std::erase_if(found, [&](const auto& record) {
+        return !filter.accepts(record) || state.jobs.find(record.id) != state.jobs.end();
+    });
     if (std::ssize(found) > count) found.resize(static_cast<std::size_t>(count));
     return std::move(found);
 }
@@ -163,20 +169,21 @@ std::string rows_json(const codec::Page<codec::JobView>& page, const codec::Name
 base::Status list_jobs(Site& site, const Call& call) {
     const Filter filter{call.text("project"), call.text("user"), call.text("name"),
                         states_in(call.text("state"))};
-    BERTH_TRY(live, live_jobs(site, call, filter));
-    BERTH_TRY(ended, ended_jobs(site, call, filter));
-    const auto answer = [&site, respond = call.respond, ended = std::move(ended),
+    const Sight sight(site, call);
+    BERTH_TRY(live, live_jobs(sight, call, filter));
+    BERTH_TRY(ended, ended_jobs(sight, call, filter));
+    const auto answer = [sight, respond = call.respond, ended = std::move(ended),
                          is_row = call.text("view") == "row", next = live.first.next,
                          more = live.second](std::vector<codec::JobView> views) {
         codec::Page<codec::JobView> page{std::move(views), next};
         for (const model::JobRecord& record : ended) page.items.push_back({record, {}, {}});
         std::ranges::sort(page.items, {}, [](const model::JobRecord& record) { return record.id; });
         std::string body =
-            is_row ? rows_json(page, names(site)) : codec::job_list_json(page, names(site));
+            is_row ? rows_json(page, names(sight)) : codec::job_list_json(page, names(sight));
         add_member(body, "more", std::to_string(more));
         respond(json_response(std::move(body)));
     };
-    if (call.text("foresee") == "true") {
+    if (call.text("foresee") == "true" && !sight.is_past()) {
         site.foresight.estimate(std::move(live.first.items), answer);
     } else {
         answer(std::move(live.first.items));

@@ -38,10 +38,10 @@ base::Result<Goal> goal_of(const Call& call) {
     return goal;
 }
 
-void respond_with_job(Site& site, const Respond& respond, model::JobId job) {
-    const auto view = view_of(site, job);
+void respond_with_job(const Sight& sight, const Respond& respond, model::JobId job) {
+    const auto view = view_of(sight, job);
     if (!view) return respond(problem(view.error(), "berth ls -a"));
-    respond(json_response(codec::job_json(*view, names(site))));
+    respond(json_response(codec::job_json(*view, names(sight))));
 }
 
 std::vector<model::JobId> packed_beside(const lifecycle::State& state,
@@ -58,36 +58,38 @@ std::vector<model::JobId> packed_beside(const lifecycle::State& state,
     return beside;
 }
 
-// A clause; empty = its start lacks nothing.
-std::string lack_of_start(Site& site, const model::JobRecord& record) {
-    const std::string lack = site.controller.lack_of_start(record);
+// A clause; empty = its start lacks nothing, or it is not known.
+std::string lack_of_start(const Sight& sight, const model::JobRecord& record) {
+    if (sight.is_past()) return {};
+    const std::string lack = sight.site().controller.lack_of_start(record);
     if (lack.empty()) return lack;
     return "the machine has no room for its start, which is tried again: " + lack;
 }
 
 }  // namespace
 
-codec::JobView view_of(Site& site, const model::JobRecord& record, model::TimePoint until) {
-    const lifecycle::State& state = site.controller.state();
-    codec::JobView view = verdict_view(site, record);
+codec::JobView view_of(const Sight& sight, const model::JobRecord& record, model::TimePoint until) {
+    const lifecycle::State& state = sight.state();
+    codec::JobView view = verdict_view(sight, record);
     if (!model::is_final(record.state)) view.milli_gpu_ms = state.ledger.times(record.id, until);
     if (const auto* known = state.profiles.of(record)) view.profile = *known;
     view.beside = packed_beside(state, record);
-    for (const ports::UncountedProcess& process : site.uncounted())
+    if (sight.is_past()) return view;
+    for (const ports::UncountedProcess& process : sight.site().uncounted())
         if (process.job == record.id) view.uncounted.push_back(shown(process));
     return view;
 }
 
 // A list stays as it is until something happens.
-codec::JobView view_of(Site& site, const model::JobRecord& record) {
-    return view_of(site, record, site.controller.state().time);
+codec::JobView view_of(const Sight& sight, const model::JobRecord& record) {
+    return view_of(sight, record, sight.state().time);
 }
 
-codec::JobView verdict_view(Site& site, const model::JobRecord& record) {
+codec::JobView verdict_view(const Sight& sight, const model::JobRecord& record) {
     codec::JobView view{record, {}, {}, {}};
-    view.why = lack_of_start(site, record);
+    view.why = lack_of_start(sight, record);
     if (!is_waiting(record)) return view;
-    view.verdict = site.controller.why(record.id);
+    view.verdict = sight.why(record.id);
     if (view.verdict) view.why = scheduling::explain_text(*view.verdict);
     return view;
 }
@@ -108,20 +110,12 @@ codec::ProcessView shown(const ports::UncountedProcess& process) {
     return view;
 }
 
-base::Result<model::JobRecord> record_of(Site& site, model::JobId job) {
-    const auto& live = site.controller.state().jobs;
-    if (const auto found = live.find(job); found != live.end()) return found->second;
-    auto ended = site.store.finished_job(job);
-    if (ended || ended.error().code != base::ErrorCode::NotFound) return ended;
-    return base::fail(base::ErrorCode::NotFound,
-                      "job " + std::to_string(job.value) + " does not exist");
-}
-
-void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done) {
-    view.order = site.controller.order_account(view.id);
-    site.foresight.complete(std::move(view), [&site, done](codec::JobView complete) {
+void foresee(const Sight& sight, codec::JobView view, std::function<void(codec::JobView)> done) {
+    view.order = sight.order_account(view.id);
+    if (sight.is_past()) return done(std::move(view));
+    sight.site().foresight.complete(std::move(view), [sight, done](codec::JobView complete) {
         if (complete.foresight && complete.verdict->suggestion) {
-            const codec::NameSource source = names(site);
+            const codec::NameSource source = names(sight);
             complete.foresight->starts_if =
                 scheduling::suggestion_text(*complete.verdict->suggestion, [&](model::JobId other) {
                     return std::to_string(other.value) + " " + source.job(other);
@@ -131,25 +125,23 @@ void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)
     });
 }
 
-base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
-    BERTH_TRY(record, record_of(site, job));
-    return view_of(site, record, site.clock.now());
+base::Result<codec::JobView> view_of(const Sight& sight, model::JobId job) {
+    BERTH_TRY(record, sight.record_of(job));
+    return view_of(sight, record, sight.now());
 }
 
-codec::NameSource names(Site& site) {
+codec::NameSource names(const Sight& sight) {
     codec::NameSource source;
-    source.node = [&site](model::NodeId node) {
-        return site.controller.state().cluster.node_name(node);
-    };
-    source.job = [&site](model::JobId job) -> std::string {
-        const auto& live = site.controller.state().jobs;
+    source.node = [sight](model::NodeId node) { return sight.state().cluster.node_name(node); };
+    source.job = [sight](model::JobId job) -> std::string {
+        const auto& live = sight.state().jobs;
         if (const auto found = live.find(job); found != live.end()) {
             return found->second.spec.project + "/" + found->second.spec.name;
         }
-        const auto ended = site.store.finished_job(job);
+        const auto ended = sight.site().store.finished_job(job);
         return ended ? ended->spec.project + "/" + ended->spec.name : std::string();
     };
-    source.date_shift = site.clock.date_shift();
+    source.date_shift = sight.site().clock.date_shift();
     return source;
 }
 
@@ -180,16 +172,17 @@ void get_job(Site& site, Call call) {
     const auto found = live.find(*job);
     const bool is_stale = goal->since > 0 && goal->since < site.controller.state().sequence &&
                           goal->until == "change";
-    const bool parks = wait->count() > 0 && found != live.end() && !is_stale &&
+    const Sight sight(site, call);
+    const bool parks = !sight.is_past() && wait->count() > 0 && found != live.end() && !is_stale &&
                        !is_reached(*goal, found->second) && !site.waiting.is_full();
     if (!parks && call.text("foresee") == "true") {
-        auto view = view_of(site, *job);
+        auto view = view_of(sight, *job);
         if (!view) return call.respond(problem(view.error(), "berth ls -a"));
-        return foresee(site, std::move(*view), [&site, respond = call.respond](auto complete) {
-            respond(json_response(codec::job_json(complete, names(site))));
+        return foresee(sight, std::move(*view), [sight, respond = call.respond](auto complete) {
+            respond(json_response(codec::job_json(complete, names(sight))));
         });
     }
-    if (!parks) return respond_with_job(site, call.respond, *job);
+    if (!parks) return respond_with_job(sight, call.respond, *job);
     site.waiting.park(*job, site.clock.now() + *wait, call.request.client,
                       [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
                           const auto& jobs = site.controller.state().jobs;
@@ -205,7 +198,8 @@ void get_job(Site& site, Call call) {
 void get_why(Site& site, Call call) {
     const auto job = call.job();
     if (!job) return call.respond(problem(job.error()));
-    auto view = view_of(site, *job);
+    const Sight sight(site, call);
+    auto view = view_of(sight, *job);
     if (!view) return call.respond(problem(view.error(), "berth ls -a"));
     if (!view->verdict) {
         const std::string& why = view->why;
@@ -213,16 +207,16 @@ void get_why(Site& site, Call call) {
                                              std::string(codec::word(view->state)) + " and waits" +
                                              (why.empty() ? " for nothing" : ": " + why)));
     }
-    foresee(site, std::move(*view), [&site, respond = call.respond](const auto& complete) {
-        std::string body = codec::verdict_json(*complete.verdict, names(site));
+    foresee(sight, std::move(*view), [sight, respond = call.respond](const auto& complete) {
+        std::string body = codec::verdict_json(*complete.verdict, names(sight));
         std::string text;
         codec::append_json_string(text, complete.why);
         add_member(body, "text", text);
         if (complete.order) {
-            add_member(body, "order", codec::order_account_json(*complete.order, names(site)));
+            add_member(body, "order", codec::order_account_json(*complete.order, names(sight)));
         }
         if (complete.foresight) {
-            add_member(body, "foresight", codec::foresight_json(*complete.foresight, names(site)));
+            add_member(body, "foresight", codec::foresight_json(*complete.foresight, names(sight)));
         }
         respond(json_response(std::move(body)));
     });

@@ -86,7 +86,7 @@ void answer_submission(Site& site, const Respond& respond, const std::string& pr
         if (refusal.verdict) return respond(never_runs(site, *refusal.verdict));
         return respond(refusal_of(site, project, refusal.error));
     }
-    const auto record = record_of(site, *outcome);
+    const auto record = Sight(site).record_of(*outcome);
     if (!record) return respond(problem(record.error()));
     // Without the verdict: explaining costs more than all the rest of a submission.
     Response response = json_response(codec::job_json({*record, {}, {}, {}}, names(site)), 201);

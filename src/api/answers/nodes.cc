@@ -51,14 +51,12 @@ void add_uses(std::vector<codec::NodeView>& views, const std::vector<ports::Shar
     }
 }
 
-std::vector<codec::NodeView> view_nodes(Site& site) {
-    const lifecycle::State& state = site.controller.state();
-    const auto measured = readings(site);
+// What each GPU is given to, without what was measured.
+std::vector<codec::NodeView> view_nodes(const lifecycle::State& state) {
     std::vector<codec::NodeView> views;
     for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
         const model::NodeId id{static_cast<model::NodeId::Rep>(i)};
         codec::NodeView view{state.cluster.description(id), {}, {}, {}, {}, {}};
-        view.shares_kept_by = site.shares_kept_by(view.name);
         view.pool = state.cluster.pool(state.cluster.nodes()[i].pool).name;
         view.labelled_pool = state.cluster.pool(state.cluster.labelled(id)).name;
         const bool is_misplaced = state.cluster.membership().misplaced.contains(id);
@@ -66,8 +64,6 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
         for (int index = 0; index < view.gpus; ++index) {
             codec::GpuView gpu;
             gpu.index = index;
-            const auto reading = measured.find({view.name, index});
-            if (reading != measured.end()) add_reading(gpu, reading->second);
             view.devices.push_back(std::move(gpu));
         }
         views.push_back(std::move(view));
@@ -83,13 +79,6 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
             }
         }
     }
-    add_uses(views, site.share_uses());
-    for (const ports::UncountedProcess& process : site.uncounted()) {
-        const auto view = std::ranges::find(views, process.node, &codec::NodeView::name);
-        if (view != views.end() && process.index < view->gpus)
-            view->devices[static_cast<std::size_t>(process.index)].uncounted.push_back(
-                shown(process));
-    }
     for (codec::NodeView& view : views) {
         const model::Bytes all = model::memory_left_by_driver(view);
         for (codec::GpuView& gpu : view.devices) {
@@ -97,6 +86,24 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
         }
     }
     return views;
+}
+
+void add_measured(Site& site, std::vector<codec::NodeView>& views) {
+    const auto measured = readings(site);
+    for (codec::NodeView& view : views) {
+        view.shares_kept_by = site.shares_kept_by(view.name);
+        for (codec::GpuView& gpu : view.devices) {
+            const auto reading = measured.find({view.name, gpu.index});
+            if (reading != measured.end()) add_reading(gpu, reading->second);
+        }
+    }
+    add_uses(views, site.share_uses());
+    for (const ports::UncountedProcess& process : site.uncounted()) {
+        const auto view = std::ranges::find(views, process.node, &codec::NodeView::name);
+        if (view != views.end() && process.index < view->gpus)
+            view->devices[static_cast<std::size_t>(process.index)].uncounted.push_back(
+                shown(process));
+    }
 }
 
 // The fields that are given change, the others stay.
@@ -136,11 +143,14 @@ std::vector<std::string> notes_on(Site& site, model::NodeId node) {
 }  // namespace
 
 void get_nodes(Site& site, Call call) {
-    std::string body = codec::node_list_json({view_nodes(site), {}}, names(site));
+    const Sight sight(site, call);
+    std::vector<codec::NodeView> views = view_nodes(sight.state());
+    if (!sight.is_past()) add_measured(site, views);
+    std::string body = codec::node_list_json({std::move(views), {}}, names(sight));
     std::string said;
     codec::JsonWriter json(said);
     json.begin_array();
-    for (const auto& sentence : overview::node_sentences(site.controller.state().cluster)) {
+    for (const auto& sentence : overview::node_sentences(sight.state().cluster)) {
         json.string(sentence.text);
     }
     json.end_array();

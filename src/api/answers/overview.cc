@@ -18,7 +18,8 @@ std::string overview_json(const overview::Overview& seen, const std::string& use
 
 void get_overview(Site& site, Call call) {
     const std::string user = call.request.find("user") ? call.text("user") : call.request.user;
-    const lifecycle::State& state = site.controller.state();
+    const Sight sight(site, call);
+    const lifecycle::State& state = sight.state();
     std::string body = overview_json(overview::overview_of(state), user);
     add_member(body, "sequence", std::to_string(state.sequence));
     call.respond(json_response(std::move(body)));

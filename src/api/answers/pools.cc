@@ -120,7 +120,8 @@ std::vector<std::string> notes_on(const Site& site, const std::string& name) {
 }  // namespace
 
 void get_pools(Site& site, Call call) {
-    const cluster::Cluster& cluster = site.controller.state().cluster;
+    const Sight sight(site, call);
+    const cluster::Cluster& cluster = sight.state().cluster;
     std::vector<codec::PoolView> views;
     for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
         if (cluster.pools()[i].name.empty()) continue;  // removed

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "api/map/map_desk.h"
 #include "api/pages/pages.h"
 #include "api/past/ended_jobs.h"
+#include "api/past/moment_desk.h"
 #include "api/past/past_desk.h"
 #include "api/past/span_desk.h"
 #include "control/controller.h"
@@ -70,6 +72,7 @@ struct Site {
     PastDesk past{store};
     EndedJobs ended{store};
     SpanDesk spans{open_log, in_background};
+    MomentDesk moments{FoldedLog(open_log), in_background, controller.started_policy()};
     MapDesk map{controller, inventory, clock, in_background};
 };
 
@@ -78,6 +81,7 @@ struct Call {
     Request request;
     Respond respond;
     std::vector<std::string> words;
+    std::shared_ptr<Moment> moment = {};  // of ?at=; null: now (sight.h)
 
     // "wait", in seconds, at most kWaitMax; 0 when it is not asked for.
     base::Result<base::Duration> wait() const;

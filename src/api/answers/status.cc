@@ -64,7 +64,8 @@ codec::StorageView storage_of(Site& site) {
 
 void get_status(Site& site, Call call) {
     const ServerFacts& facts = site.facts;
-    const lifecycle::State& state = site.controller.state();
+    const Sight sight(site, call);
+    const lifecycle::State& state = sight.state();
     const codec::ServerView server{.version = facts.version,
                                    .cluster_id = facts.cluster_id,
                                    .pid = ::getpid(),
@@ -82,7 +83,7 @@ void get_status(Site& site, Call call) {
                                    .storage = storage_of(site),
                                    .last_job = state.last_job,
                                    .sequence = state.sequence};
-    call.respond(json_response(codec::server_json(server, names(site))));
+    call.respond(json_response(codec::server_json(server, names(sight))));
 }
 
 void post_shutdown(Site& site, Call call) {

@@ -41,11 +41,15 @@ void when_read(Site& site, const Call& call, std::function<base::Result<const Fo
 void with_past(Site& site, const Call& call, std::function<void(model::JobId, const Past&)> then) {
     const auto job = call.job();
     if (!job) return call.respond(problem(job.error()));
-    if (const auto record = record_of(site, *job); !record)
+    const Sight sight(site, call);
+    if (const auto record = sight.record_of(*job); !record)
         return call.respond(problem(record.error(), "berth ls -a"));
+    const auto read = [&site, id = *job, sight] {
+        return sight.is_past() ? site.past.read_on(id, sight.state().sequence)
+                               : site.past.read_on(id);
+    };
     when_read<Past>(
-        site, call, [&site, id = *job] { return site.past.read_on(id); },
-        [id = *job, then = std::move(then)](const Past& past) { then(id, past); },
+        site, call, read, [id = *job, then = std::move(then)](const Past& past) { then(id, past); },
         "the many events of job " + std::to_string(job->value));
 }
 
@@ -55,11 +59,13 @@ overview::Chance chance_of(const codec::JobView& job) {
     return is_never ? overview::Chance::Never : overview::Chance::Runs;
 }
 
-void add_future(Site& site, model::JobTimeline& timeline, const codec::JobView& job) {
-    const model::RunTime run = site.foresight.run_time(job);
-    const auto start = job.foresight ? job.foresight->start_estimate : std::nullopt;
-    timeline.evidence = run.evidence;
-    timeline.expected = timeline::expected(job, start, run, timeline.now);
+void add_future(const Sight& sight, model::JobTimeline& timeline, const codec::JobView& job) {
+    if (!sight.is_past()) {
+        const model::RunTime run = sight.site().foresight.run_time(job);
+        const auto start = job.foresight ? job.foresight->start_estimate : std::nullopt;
+        timeline.evidence = run.evidence;
+        timeline.expected = timeline::expected(job, start, run, timeline.now);
+    }
     timeline.sentence =
         overview::job_sentence(job, timeline.expected, chance_of(job), timeline.now);
 }
@@ -67,23 +73,24 @@ void add_future(Site& site, model::JobTimeline& timeline, const codec::JobView& 
 }  // namespace
 
 void get_timeline(Site& site, Call call) {
-    with_past(site, call, [&site, respond = call.respond](model::JobId id, const Past& past) {
-        auto view = view_of(site, id);
+    const Sight sight(site, call);
+    with_past(site, call, [sight, respond = call.respond](model::JobId id, const Past& past) {
+        auto view = view_of(sight, id);
         if (!view) return respond(problem(view.error(), "berth ls -a"));
-        const model::TimePoint now = std::max(site.clock.now(), site.controller.state().time);
-        site.foresight.complete(
-            std::move(*view),
-            [&site, respond, timeline = past.spans.timeline(now)](const auto& complete) mutable {
-                add_future(site, timeline, complete);
-                respond(json_response(codec::timeline_json(timeline, names(site))));
-            });
+        auto then = [sight, respond,
+                     timeline = past.spans.timeline(sight.now())](const auto& complete) mutable {
+            add_future(sight, timeline, complete);
+            respond(json_response(codec::timeline_json(timeline, names(sight))));
+        };
+        if (sight.is_past()) return then(*view);
+        sight.site().foresight.complete(std::move(*view), std::move(then));
     });
 }
 
 void get_receipts(Site& site, Call call) {
     with_past(site, call, [&site, respond = call.respond](model::JobId id, const Past& past) {
         model::JobReceipts receipts = past.receipts.receipts();
-        const auto record = record_of(site, id);
+        const auto record = Sight(site).record_of(id);
         // What the order knew of both, only the state says, of the last.
         const bool is_last = record && record->last_pause && !receipts.items.empty() &&
                              record->last_pause->time == receipts.items.front().time;

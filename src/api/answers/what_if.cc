@@ -32,7 +32,8 @@ codec::NameSource names_of(const lifecycle::State& state, model::Duration date_s
 }  // namespace
 
 void get_fair_share(Site& site, Call call) {
-    const cluster::Cluster& cluster = site.controller.state().cluster;
+    const Sight sight(site, call);
+    const cluster::Cluster& cluster = sight.state().cluster;
     const auto project = cluster.find_project(call.words.front());
     if (!project.is_valid() || call.words.front().empty()) {
         return call.respond(problem(404,
@@ -45,18 +46,16 @@ void get_fair_share(Site& site, Call call) {
     if (!pool.is_valid()) {
         return call.respond(problem(404, "pool \"" + *name + "\" does not exist"));
     }
-    const model::TimePoint now = std::max(site.clock.now(), site.controller.state().time);
     call.respond(json_response(codec::share_account_json(
-        scheduling::account_of(cluster, site.controller.policy(), now, pool, project))));
+        scheduling::account_of(cluster, sight.policy(), sight.now(), pool, project))));
 }
 
 void get_state(Site& site, Call call) {
-    const lifecycle::State& state = site.controller.state();
-    const model::TimePoint now = std::max(site.clock.now(), state.time);
-    model::Description description = lifecycle::written_down(state, now);
+    const Sight sight(site, call);
+    model::Description description = lifecycle::written_down(sight.state(), sight.now());
     description.profile = site.facts.profile;
     if (const auto profile = model::policy_named(site.facts.profile)) {
-        description.policy = model::changes_between(*profile, site.controller.policy());
+        description.policy = model::changes_between(*profile, sight.policy());
     }
     call.respond(json_response(codec::state_json(description)));
 }

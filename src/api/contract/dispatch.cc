@@ -8,6 +8,7 @@
 #include "api/contract/route_table.h"
 #include "api/http/problem.h"
 #include "base/hash.h"
+#include "codec/words/timestamp.h"
 
 namespace berth::api {
 
@@ -68,6 +69,38 @@ Respond with_etag(std::string etag, Respond respond) {
     };
 }
 
+Response unknown_moment(const Site& site, const base::Error& error) {
+    if (error.code == base::ErrorCode::Exhausted) return busy(503, error.message, 1);
+    if (error.code != base::ErrorCode::NotFound) return problem(error);
+    const auto begins = site.moments.begins();
+    if (!begins) return problem(error);
+    const std::string first = codec::format_time(*begins + site.clock.date_shift());
+    return problem(400, "at: nothing is known of that moment: the log begins at " + first,
+                   "berth status --at " + first);
+}
+
+// Of the cluster as it was at that moment, once that is known.
+void answer_at(Site& site, const Route& route, Call call) {
+    const auto said = codec::parse_time(call.text(kAt.name));
+    if (!said) return call.respond(problem(said.error()));
+    const model::TimePoint at = *said - site.clock.date_shift();
+    // Later events are not earlier than now.
+    const model::TimePoint now = std::max(site.clock.now(), site.controller.state().time);
+    if (at >= now) {
+        return call.respond(problem(400,
+                                    "at: wanted a moment that is past, found " +
+                                        codec::format_time(*said) +
+                                        "; without it the answer is of now",
+                                    "berth status"));
+    }
+    const auto asked = std::make_shared<Call>(std::move(call));
+    site.moments.ask(at, [&site, &route, asked](base::Result<std::shared_ptr<Moment>> moment) {
+        if (!moment) return asked->respond(unknown_moment(site, moment.error()));
+        asked->moment = std::move(*moment);
+        route.answer(site, std::move(*asked));
+    });
+}
+
 }  // namespace
 
 void answer(Site& site, Request request, Respond respond) {
@@ -96,7 +129,10 @@ void answer(Site& site, Request request, Respond respond) {
             if (is_known_there) return respond({304, "", "", {{"ETag", etag}}});
             respond = with_etag(etag, std::move(respond));
         }
-        return route.answer(site, {std::move(request), std::move(respond), std::move(words)});
+        const bool is_past = request.find(kAt.name) != nullptr;
+        Call call{std::move(request), std::move(respond), std::move(words)};
+        return is_past ? answer_at(site, route, std::move(call))
+                       : route.answer(site, std::move(call));
     }
     if (!allowed.empty()) {
         Response response =

@@ -23,7 +23,8 @@ constexpr std::string_view kTopics[] = {"jobs", "overview", "events"};
 constexpr Parameter kWait{"wait", Whole, "seconds to wait for something new, at most 60"};
 constexpr Parameter kForesee{"foresee", Flag, "whether to say when it will start; takes longer"};
 
-constexpr Parameter kOverview[] = {{"user", Text, "for that user, not for who asks"}};
+constexpr Parameter kMoment[] = {kAt};
+constexpr Parameter kOverview[] = {kAt, {"user", Text, "for that user, not for who asks"}};
 constexpr Parameter kLedger[] = {
     {"from", Date, "the first day, UTC; a week before the last if not given"},
     {"to", Date, "the last day, which counts; today if not given"},
@@ -31,6 +32,7 @@ constexpr Parameter kLedger[] = {
     {"form", Word, "how it is written", kForms}};
 constexpr Parameter kSubmit[] = {{"dryRun", Flag, "whether to say only what would become of it"}};
 constexpr Parameter kJobs[] = {
+    kAt,
     {"project", Text, "of that project"},
     {"user", Text, "of that user"},
     {"name", Text, "called so: \"resnet\" or \"vision/resnet\""},
@@ -43,6 +45,7 @@ constexpr Parameter kJobs[] = {
     {"finished_before", Whole, "of those that have ended the ones before that number"},
     kForesee};
 constexpr Parameter kJob[] = {
+    kAt,
     kWait,
     kForesee,
     {"until", Word, "what to wait for", kUntil},
@@ -62,7 +65,8 @@ constexpr Parameter kSpans[] = {
     {"node", Text, "of jobs that were on that node then"},
     {"after", Whole, "those behind that number: the next page"},
     {"limit", Whole, "the most jobs to list; up to 1000"}};
-constexpr Parameter kEvents[] = {kWait,
+constexpr Parameter kEvents[] = {kAt,
+                                 kWait,
                                  {"after", Whole, "those behind that number"},
                                  {"limit", Whole, "the most to list; up to 1000"},
                                  {"job", Whole, "of that job"}};
@@ -70,7 +74,8 @@ constexpr Parameter kStream[] = {
     {"topics", Words, "what to hear of; events are numbered one by one and come alone", kTopics},
     {"after", Whole, "the id that was heard last; Last-Event-ID says the same"},
     {"job", Whole, "events of that job"}};
-constexpr Parameter kFairShare[] = {{"pool", Text, "in that pool; the default one if not given"}};
+constexpr Parameter kFairShare[] = {kAt,
+                                    {"pool", Text, "in that pool; the default one if not given"}};
 
 constexpr Route kRoutes[] = {
     {.method = "GET",
@@ -78,7 +83,8 @@ constexpr Route kRoutes[] = {
      .right = Right::See,
      .answer = get_status,
      .summary = "How the server is",
-     .answers = schemas::server},
+     .answers = schemas::server,
+     .query = kMoment},
     {.method = "GET",
      .path = "overview",
      .right = Right::See,
@@ -156,14 +162,16 @@ constexpr Route kRoutes[] = {
      .answer = get_why,
      .summary = "Why a job waits, and what would start it",
      .answers = schemas::verdict,
-     .refusals = {404, 409}},
+     .refusals = {404, 409},
+     .query = kMoment},
     {.method = "GET",
      .path = "jobs/{job}/timeline",
      .right = Right::See,
      .answer = get_timeline,
      .summary = "What a job was, and is expected to be",
      .answers = schemas::timeline,
-     .refusals = {404}},
+     .refusals = {404},
+     .query = kMoment},
     {.method = "GET",
      .path = "jobs/{job}/receipts",
      .right = Right::See,
@@ -261,13 +269,15 @@ constexpr Route kRoutes[] = {
      .right = Right::See,
      .answer = get_nodes,
      .summary = "Nodes, and what their GPUs do",
-     .answers = schemas::nodes},
+     .answers = schemas::nodes,
+     .query = kMoment},
     {.method = "GET",
      .path = "gpus",
      .right = Right::See,
      .answer = get_nodes,
      .summary = "The same",
-     .answers = schemas::nodes},
+     .answers = schemas::nodes,
+     .query = kMoment},
     {.method = "PUT",
      .path = "nodes/{node}",
      .right = Right::Cluster,
@@ -290,6 +300,7 @@ constexpr Route kRoutes[] = {
      .answer = get_pools,
      .summary = "Pools",
      .answers = schemas::pools,
+     .query = kMoment,
      .changes = Changes::WithEvents},
     {.method = "PUT",
      .path = "pools/{pool}",
@@ -313,6 +324,7 @@ constexpr Route kRoutes[] = {
      .answer = get_projects,
      .summary = "Projects: rights, use in each pool, and who lends and borrows there",
      .answers = schemas::projects,
+     .query = kMoment,
      .changes = Changes::WithEvents},
     {.method = "GET",
      .path = "projects/{project}",
@@ -351,7 +363,8 @@ constexpr Route kRoutes[] = {
      .right = Right::Read,
      .answer = get_state,
      .summary = "The cluster as a state file: berth plan --state reads it",
-     .answers = schemas::any_object},
+     .answers = schemas::any_object,
+     .query = kMoment},
     {.method = "POST",
      .path = "what-if",
      .right = Right::See,

@@ -26,6 +26,11 @@ struct Parameter {
     std::span<const std::string_view> words = {};
 };
 
+// Of each answer that is of the cluster at one moment: dispatch.cc finds what it was then.
+inline constexpr Parameter kAt{
+    "at", Takes::Time,
+    "as it was at that moment, by the log; without what was measured or foreseen then"};
+
 using SchemaOf = std::string (*)(codec::SchemaBook&);
 
 // Whether the same question has the same answer until the next event; what depends on the time

@@ -31,21 +31,24 @@ class PastDesk {
   public:
     explicit PastDesk(ports::Store& store) : store_(store) {}
 
-    // Reads on. Null while there is more to be read: then it is called again. Valid until the next
-    // call. Errors: Unavailable (the log cannot be read).
-    base::Result<const Past*> read_on(model::JobId job);
+    // Reads on, up to the event `last`. Null while there is more to be read: then it is called
+    // again. Valid until the next call. Errors: Unavailable (the log cannot be read).
+    base::Result<const Past*> read_on(model::JobId job, std::int64_t last = kNoEnd);
     // The same for takings; `last` is the sequence of the newest event.
     base::Result<const timeline::Takings*> read_takings(std::int64_t last);
     // The event behind which takings were looked for; 0 = none is before it.
     std::int64_t takings_after() const { return takings_after_; }
 
   private:
+    static constexpr std::int64_t kNoEnd = INT64_MAX;
+
     struct Known {
         model::JobId job;
+        std::int64_t last = kNoEnd;  // what came later is not in it
         std::int64_t read_to = 0;  // the sequence of its last event that was read
         Past past;
     };
-    Known& known(model::JobId job);
+    Known& known(model::JobId job, std::int64_t last);
 
     ports::Store& store_;
     std::list<Known> known_;  // the job that was asked about last is in front

@@ -13,8 +13,8 @@
 namespace berth::api {
 namespace {
 
-std::vector<codec::ProjectView> view_projects(Site& site) {
-    const cluster::Cluster& cluster = site.controller.state().cluster;
+std::vector<codec::ProjectView> view_projects(const Sight& sight) {
+    const cluster::Cluster& cluster = sight.state().cluster;
     std::vector<codec::ProjectView> views;
     for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
         const base::ProjectId id{static_cast<base::ProjectId::Rep>(i)};
@@ -23,8 +23,8 @@ std::vector<codec::ProjectView> view_projects(Site& site) {
     for (std::size_t p = 0; p < cluster.pools().size(); ++p) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(p)};
         if (cluster.pool(pool).name.empty()) continue;  // removed
-        const auto shares = scheduling::fair_shares(cluster, pool, site.controller.policy(),
-                                                    site.controller.state().time);
+        const auto shares =
+            scheduling::fair_shares(cluster, pool, sight.policy(), sight.state().time);
         for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
             const cluster::Claim& claim =
                 cluster.claim(pool, {static_cast<base::ProjectId::Rep>(i)});
@@ -60,9 +60,9 @@ std::vector<LendingView> view_lending(const cluster::Cluster& cluster) {
 }  // namespace
 
 void get_projects(Site& site, Call call) {
-    std::string body = codec::project_list_json({view_projects(site), {}});
-    add_member(body, "lending",
-               codec::plain_json(view_lending(site.controller.state().cluster), nullptr));
+    const Sight sight(site, call);
+    std::string body = codec::project_list_json({view_projects(sight), {}});
+    add_member(body, "lending", codec::plain_json(view_lending(sight.state().cluster), nullptr));
     call.respond(json_response(std::move(body)));
 }
 
