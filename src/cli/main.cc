@@ -6,6 +6,8 @@
 
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
+#include "cli/terminal/time_text.h"
 #include "cli/verbs/help.h"
 #include "cli/verbs/verbs.h"
 #include "codec/words/words.h"
@@ -72,7 +74,15 @@ int run_chosen(Context& context, const Arguments& leading, const Chosen& chosen)
     const Success found = find_server(context, arguments->text("data", leading.text("data")));
     if (!found) return report(context, found.error());
     context.typed = &*arguments;
-    return chosen.verb->run(context, *arguments);
+    const auto at = moment_at(*arguments);
+    if (!at) return report(context, at.error());
+    context.at = *at;
+    const int code = chosen.verb->run(context, *arguments);
+    if (code == kDone && context.at) {
+        print_notice("as it was at " + moment(*context.at, *context.at, TimeForm::Iso) + ", " +
+                     moment(*context.at, clock_now(), TimeForm::Ago) + "\n");
+    }
+    return code;
 }
 
 int run(Context& context, const std::vector<std::string>& typed) {

@@ -9,6 +9,7 @@
 #include "base/percent.h"
 #include "cli/command_line/arguments.h"
 #include "codec/text/json.h"
+#include "codec/words/timestamp.h"
 #include "codec/words/words.h"
 
 namespace berth::cli {
@@ -54,6 +55,12 @@ std::string seconds_text(base::Duration wait) {
 
 constexpr int kPageRows = 250;  // what a server answers without keeping others waiting
 constexpr int kBusyRetries = 2;
+
+HttpRequest at_moment(HttpRequest request, base::TimePoint at) {
+    request.target += request.target.find('?') == std::string::npos ? "?at=" : "&at=";
+    request.target += base::percent_encoded(codec::format_time(at));
+    return request;
+}
 
 template <typename T>
 tl::unexpected<Failure> unreadable(const base::Result<T>& answer) {
@@ -119,7 +126,7 @@ Outcome<HttpResponse> Client::send(const HttpRequest& request, base::Duration ex
 }
 
 Outcome<std::string> Client::body_of(const HttpRequest& request, base::Duration extra) {
-    auto response = send(request, extra);
+    auto response = send(context_.at ? at_moment(request, *context_.at) : request, extra);
     if (!response) return tl::unexpected(response.error());
     return std::move(response->body);
 }

@@ -4,11 +4,13 @@
 // is, and the list of verbs.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/quantity.h"
 #include "cli/command_line/exit_code.h"
 #include "cli/command_line/server_address.h"
 #include "cli/command_line/verb.h"
@@ -28,6 +30,7 @@ struct Context {
     std::string program;       // the path of this very executable
     std::vector<const Verb*> verbs;
     const Arguments* typed = nullptr;  // behind the verb that runs
+    std::optional<base::TimePoint> at;  // --at: what is asked is of that moment; none: now
 };
 
 // Prints cause and hint to standard error. Returns the exit code.

@@ -5,6 +5,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/output.h"
 #include "cli/command_line/user.h"
 #include "cli/timeline/spans_page.h"
@@ -24,20 +25,6 @@ constexpr Flag kTimelineFlags[] = {
     kJsonFlag,
 };
 
-// A date, or how far it is from now.
-Outcome<std::string> moment_in(const Arguments& arguments, std::string_view flag, int sign) {
-    const std::string text(arguments.text(flag));
-    if (codec::parse_time(text)) return text;
-    if (const std::string midnight = text + "T00:00:00Z"; codec::parse_time(midnight))
-        return midnight;
-    const auto away = base::parse_duration(text);
-    if (away) return codec::format_time(clock_now() + *away * sign);
-    return tl::unexpected(Failure{kBadUsage,
-                                  "--" + std::string(flag) + ": wanted a time such as 6h or " +
-                                      "2026-11-27T09:00:00Z, found \"" + text + "\"",
-                                  "berth timeline --help"});
-}
-
 Outcome<std::string> question(const Arguments& arguments) {
     std::string target = "spans?limit=1000";
     for (const char* flag : {"project", "user", "node"}) {
@@ -47,11 +34,13 @@ Outcome<std::string> question(const Arguments& arguments) {
                                      : std::string(arguments.text(flag));
         target += "&" + std::string(flag) + "=" + base::percent_encoded(text);
     }
-    for (const auto& [flag, sign] : {std::pair{"from", -1}, std::pair{"to", 1}}) {
+    for (const auto& [flag, side] :
+         {std::pair{"from", From::Past}, std::pair{"to", From::Future}}) {
         if (!arguments.has(flag)) continue;
-        const auto moment = moment_in(arguments, flag, sign);
-        if (!moment) return moment;
-        target += "&" + std::string(flag) + "=" + base::percent_encoded(*moment);
+        const auto moment = moment_in(arguments, flag, side);
+        if (!moment) return tl::unexpected(moment.error());
+        target +=
+            "&" + std::string(flag) + "=" + base::percent_encoded(codec::format_time(*moment));
     }
     return target;
 }

@@ -4,6 +4,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/output.h"
 #include "cli/pages/fair_share_page.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr Flag kFairShareFlags[] = {
     {0, "pool", "POOL", "pool to show (default: the default pool)"},
+    kAtFlag,
     kPageOutputFlag,
     kJsonFlag,
 };
@@ -34,7 +36,7 @@ extern const Verb fair_share_verb;
 
 const Verb fair_share_verb{.intent = Intent::Share,
                            .name = "fairshare",
-                           .synopsis = "PROJECT [--pool POOL] [-o json]",
+                           .synopsis = "PROJECT [--pool POOL] [--at TIME] [-o json]",
                            .summary = "show how a fair share is calculated, step by step",
                            .flags = kFairShareFlags,
                            .words_min = 1,

@@ -9,6 +9,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/output.h"
 #include "cli/command_line/user.h"
 #include "cli/pages/job_table.h"
@@ -32,6 +33,7 @@ constexpr Flag kLsFlags[] = {
     {0, "state", "STATE", "only jobs in this state", Completes::Choices,
      "queued|starting|running|pausing|paused|cancelling|succeeded|failed|cancelled"},
     {'w', "watch", "", "update until Ctrl-C"},
+    kAtFlag,
     kListOutputFlag,
     kJsonFlag,
     kQuietFlag,
@@ -99,7 +101,8 @@ void print_list(const Context& context, const Shown& shown, OutputForm form) {
     const JobList& list = shown.list;
     const Detail detail =
         form == OutputForm::Wide || form == OutputForm::Csv ? Detail::Wide : Detail::Usual;
-    const Table table = job_table(list.jobs, list.names, clock_now(), context.out.glyphs(), detail);
+    const Table table =
+        job_table(list.jobs, list.names, shown_moment(context), context.out.glyphs(), detail);
     std::vector<std::string> ids;
     for (const auto& job : list.jobs) ids.push_back(std::to_string(job.id.value));
     print_table(context, table, form, ids);
@@ -125,8 +128,8 @@ int watch(const Context& context, Client& client, const JobQuery& query,
         }
         const JobList* list = &shown->list;
         const Style style = screen.style();
-        const Table table =
-            job_table(list->jobs, list->names, clock_now(), style.glyphs(), Detail::Usual);
+        const Table table = job_table(list->jobs, list->names, shown_moment(context),
+                                      style.glyphs(), Detail::Usual);
         const std::string below =
             shown->more > 0 ? left_out(shown->more) : job_sums(list->jobs, style);
         screen.show(table.render(style) + below + "\n");
@@ -158,7 +161,7 @@ extern const Verb list_verb;
 const Verb list_verb{.intent = Intent::Look,
                      .name = "ls",
                      .aliases = "ps queue",
-                     .synopsis = "[-a] [-p PROJECT] [-u me] [--state STATE] [-w]",
+                     .synopsis = "[-a] [-p PROJECT] [-u me] [--state STATE] [--at TIME] [-w]",
                      .summary = "list jobs: where they run, or why they wait",
                      .flags = kLsFlags,
                      .more =

@@ -4,6 +4,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/output.h"
 #include "cli/pages/pool_pages.h"
 #include "cli/verbs/changes.h"
@@ -14,7 +15,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kNodeListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
+constexpr Flag kNodeListFlags[] = {kAtFlag, kListOutputFlag, kJsonFlag, kQuietFlag};
 constexpr Flag kNodeSetFlags[] = {
     {'l', "labels", "KEY=VALUE", "labels that pools and jobs ask for; KEY= removes one"},
     {0, "topology", "LEVEL=DOMAIN", "domains that contain the node: zone=z1,rack=r7"},
@@ -104,7 +105,7 @@ extern const Verb node_ready_verb;
 const Verb node_list_verb{.intent = Intent::Nodes,
                           .name = "node ls",
                           .aliases = "nodes node",
-                          .synopsis = "[-o FORM]",
+                          .synopsis = "[--at TIME] [-o FORM]",
                           .summary = "list nodes: pool, state, labels, jobs",
                           .flags = kNodeListFlags,
                           .run = list_nodes};

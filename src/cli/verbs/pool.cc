@@ -4,6 +4,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/output.h"
 #include "cli/pages/pool_pages.h"
 #include "cli/verbs/changes.h"
@@ -14,7 +15,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kPoolListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
+constexpr Flag kPoolListFlags[] = {kAtFlag, kListOutputFlag, kJsonFlag, kQuietFlag};
 constexpr Flag kPoolShowFlags[] = {kPageOutputFlag, kJsonFlag};
 constexpr Flag kChangeFlags[] = {
     {'l', "labels", "KEY=VALUE", "labels of its nodes; KEY= removes one"},
@@ -123,7 +124,7 @@ extern const Verb pool_remove_verb;
 const Verb pool_list_verb{.intent = Intent::Nodes,
                           .name = "pool ls",
                           .aliases = "pools pool",
-                          .synopsis = "[-o FORM]",
+                          .synopsis = "[--at TIME] [-o FORM]",
                           .summary = "list pools: nodes, GPUs, quotas, spares",
                           .flags = kPoolListFlags,
                           .run = list_pools};

@@ -8,6 +8,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/settings.h"
 #include "cli/pages/cluster_pages.h"
 #include "cli/pages/job_table.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr Flag kProjectListFlags[] = {
     {0, "pool", "POOL", "rights and use in this pool (default: all pools together)",
      Completes::Pools},
+    kAtFlag,
     kListOutputFlag,
     kJsonFlag,
     kQuietFlag,
@@ -332,7 +334,7 @@ extern const Verb project_remove_verb;
 const Verb project_list_verb{.intent = Intent::Share,
                              .name = "project ls",
                              .aliases = "projects project",
-                             .synopsis = "[-o FORM]",
+                             .synopsis = "[--at TIME] [-o FORM]",
                              .summary = "list projects: quota, fair share, used, borrowed",
                              .flags = kProjectListFlags,
                              .run = list_projects};

@@ -4,6 +4,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/output.h"
 #include "cli/pages/job_pages.h"
 #include "codec/api/timeline_json.h"
@@ -11,9 +12,10 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kShowFlags[] = {kPageOutputFlag, kJsonFlag, kTimeFlag};
+constexpr Flag kShowFlags[] = {kAtFlag, kPageOutputFlag, kJsonFlag, kTimeFlag};
 constexpr Flag kWhyFlags[] = {
     {0, "paused", "", "receipt of the last pause, also when the job runs again"},
+    kAtFlag,
     kPageOutputFlag,
     kJsonFlag,
 };
@@ -67,7 +69,7 @@ int show_job(Context& context, const Arguments& arguments) {
         const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
         if (&word != &arguments.words.front()) print("\n");
         const Past past{timeline->timeline, timeline->names, events->events, events->names};
-        print(show_page(job->job, job->names, past, clock_now(), form, context.out));
+        print(show_page(job->job, job->names, past, shown_moment(context), form, context.out));
     }
     return result;
 }
@@ -84,10 +86,11 @@ int explain_job(Context& context, const Arguments& arguments) {
                             job_path(*id, job->job.verdict ? "/why" : ""));
     }
     if (!arguments.has("paused")) {
-        print(why_page(job->job, job->names, clock_now(), context.out));
+        print(why_page(job->job, job->names, shown_moment(context), context.out));
         return kDone;
     }
-    const std::string receipt = receipt_page(job->job, job->names, clock_now(), context.out);
+    const std::string receipt =
+        receipt_page(job->job, job->names, shown_moment(context), context.out);
     if (receipt.empty()) {
         return report(context, {kFailed, job_title(job->job) + " was never paused",
                                 "berth why " + std::to_string(id->value)});
@@ -103,7 +106,7 @@ extern const Verb why_verb;
 
 const Verb show_verb{.intent = Intent::Look,
                      .name = "show",
-                     .synopsis = "JOB... [--time iso] [-o json]",
+                     .synopsis = "JOB... [--at TIME] [--time iso] [-o json]",
                      .summary = "show everything about a job, now and before",
                      .flags = kShowFlags,
                      .words_min = 1,
@@ -114,7 +117,7 @@ const Verb show_verb{.intent = Intent::Look,
 
 const Verb why_verb{.intent = Intent::Look,
                     .name = "why",
-                    .synopsis = "JOB [--paused] [-o json]",
+                    .synopsis = "JOB [--paused] [--at TIME] [-o json]",
                     .summary = "explain why a job waits or was paused, in numbers",
                     .flags = kWhyFlags,
                     .words_min = 1,

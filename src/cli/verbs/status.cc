@@ -4,6 +4,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/output.h"
 #include "cli/pages/cluster_pages.h"
 #include "codec/text/json.h"
@@ -11,7 +12,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kStatusFlags[] = {kPageOutputFlag, kJsonFlag};
+constexpr Flag kStatusFlags[] = {kAtFlag, kPageOutputFlag, kJsonFlag};
 
 // What `berth status` and the first page of the dashboard begin with; the first one is the answer.
 Outcome<std::string> sentences(Client& client, const Style& style) {
@@ -42,7 +43,7 @@ int show_status(Context& context, const Arguments& arguments) {
     if (!status) return report(context, status.error());
     // An older server says none.
     print(sentences(client, context.out).value_or("") +
-          status_page(*status, clock_now(), context.out));
+          status_page(*status, shown_moment(context), context.out));
     return kDone;
 }
 
@@ -52,7 +53,7 @@ extern const Verb status_verb;
 
 const Verb status_verb{.intent = Intent::Look,
                        .name = "status",
-                       .synopsis = "[-o json]",
+                       .synopsis = "[--at TIME] [-o json]",
                        .summary = "say how things stand: your jobs, GPUs, quotas, the server",
                        .flags = kStatusFlags,
                        .run = show_status};

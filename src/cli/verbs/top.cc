@@ -4,6 +4,7 @@
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
 #include "cli/command_line/context.h"
+#include "cli/command_line/moment.h"
 #include "cli/command_line/output.h"
 #include "cli/pages/cluster_pages.h"
 #include "cli/terminal/live_screen.h"
@@ -20,6 +21,7 @@ constexpr Flag kTopFlags[] = {
 };
 constexpr Flag kGpuFlags[] = {
     {0, "node", "NODE", "only this node", Completes::Nodes},
+    kAtFlag,
     kListOutputFlag,
     kJsonFlag,
     kQuietFlag,
@@ -106,7 +108,7 @@ const Verb top_verb{.intent = Intent::Look,
 
 const Verb gpus_verb{.intent = Intent::Look,
                      .name = "gpus",
-                     .synopsis = "[--node NODE] [-o FORM]",
+                     .synopsis = "[--node NODE] [--at TIME] [-o FORM]",
                      .summary = "list GPUs and the jobs that use them",
                      .flags = kGpuFlags,
                      .run = show_gpus};
