@@ -61,30 +61,28 @@ class Supposer {
                               "project \"" + hypothesis.name + "\" does not exist");
         }
         model::Project project = state_.cluster.projects()[id.index()].project;
-        BERTH_TRY(rights, rights_in(project, hypothesis.pool));
-        if (hypothesis.what == Supposition::Quota) {
-            const bool is_stated = hypothesis.gpus < model::kUnlimited;
-            rights->quota = is_stated ? std::optional(hypothesis.gpus) : std::nullopt;
+        const bool is_known =
+            hypothesis.pool.empty() || state_.cluster.find_pool(hypothesis.pool).is_valid();
+        if (!is_known) {
+            return base::fail(base::ErrorCode::NotFound,
+                              "pool \"" + hypothesis.pool + "\" does not exist");
         }
-        if (hypothesis.what == Supposition::Limit) rights->limit = hypothesis.gpus;
-        if (hypothesis.what == Supposition::Weight) rights->weight = hypothesis.weight_thousandths;
+        change_right(project, hypothesis);
         return happen(model::ProjectSet{project});
     }
 
-    Result<model::Entitlement*> rights_in(model::Project& project, const std::string& pool) const {
-        if (pool.empty() || pool == model::kDefaultPool) return &project.rights;
-        if (!state_.cluster.find_pool(pool).is_valid()) {
-            return base::fail(base::ErrorCode::NotFound, "pool \"" + pool + "\" does not exist");
-        }
-        // A new entry is as in the default pool, but for what is guaranteed there.
-        return &project.pools.try_emplace(pool, model::without_guarantees(project.rights))
-                    .first->second;
-    }
-
     Status add_nodes(const Hypothesis& hypothesis) {
+        model::Node like = hypothesis.node;
+        if (!hypothesis.name.empty()) {
+            const auto id = state_.cluster.find_node(hypothesis.name);
+            if (!id.is_valid()) return no_node(hypothesis.name);
+            like = state_.cluster.description(id);
+            like.health = model::NodeHealth::Ready;
+            like.others = {};
+        }
         int number = 0;
         for (int i = 0; i < hypothesis.count; ++i) {
-            model::Node node = hypothesis.node;
+            model::Node node = like;
             do {
                 node.name = "new" + std::to_string(++number);
             } while (state_.cluster.find_node(node.name).is_valid());
@@ -93,11 +91,13 @@ class Supposer {
         return {};
     }
 
+    static Status no_node(const std::string& name) {
+        return base::fail(base::ErrorCode::NotFound, "node \"" + name + "\" does not exist");
+    }
+
     Status set_health(const std::string& name, model::NodeHealth health) {
         const auto id = state_.cluster.find_node(name);
-        if (!id.is_valid()) {
-            return base::fail(base::ErrorCode::NotFound, "node \"" + name + "\" does not exist");
-        }
+        if (!id.is_valid()) return no_node(name);
         model::Node node = state_.cluster.description(id);
         node.health = health;
         return happen(model::NodeSet{node});
@@ -223,13 +223,34 @@ bool is_same(const JobFate& left, const JobFate& right) {
 
 }  // namespace
 
+Status suppose(State& state, std::span<const Hypothesis> hypotheses, model::TimePoint now) {
+    BERTH_TRY_VOID(check_size(hypotheses));
+    Supposer supposer(state, now);
+    for (const Hypothesis& hypothesis : hypotheses) BERTH_TRY_VOID(supposer.suppose(hypothesis));
+    return {};
+}
+
+void change_right(model::Project& project, const Hypothesis& hypothesis) {
+    const bool is_default = hypothesis.pool.empty() || hypothesis.pool == model::kDefaultPool;
+    // A new entry is as in the default pool, but for what is guaranteed there.
+    model::Entitlement& rights =
+        is_default
+            ? project.rights
+            : project.pools.try_emplace(hypothesis.pool, model::without_guarantees(project.rights))
+                  .first->second;
+    if (hypothesis.what == Supposition::Quota) {
+        const bool is_stated = hypothesis.gpus < model::kUnlimited;
+        rights.quota = is_stated ? std::optional(hypothesis.gpus) : std::nullopt;
+    }
+    if (hypothesis.what == Supposition::Limit) rights.limit = hypothesis.gpus;
+    if (hypothesis.what == Supposition::Weight) rights.weight = hypothesis.weight_thousandths;
+}
+
 Result<Comparison> what_if(const State& state, std::span<const Hypothesis> hypotheses,
                            const model::Policy& policy, model::TimePoint now) {
-    BERTH_TRY_VOID(check_size(hypotheses));
     State present = state;
     Comparison comparison{{}, state};
-    Supposer supposer(comparison.then, now);
-    for (const Hypothesis& hypothesis : hypotheses) BERTH_TRY_VOID(supposer.suppose(hypothesis));
+    BERTH_TRY_VOID(suppose(comparison.then, hypotheses, now));
     Fates before(present, policy, now);
     Fates after(comparison.then, policy, now);
 

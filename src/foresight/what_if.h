@@ -25,7 +25,14 @@ struct Comparison {
     lifecycle::State then;  // supposed, nothing decided yet: knows the names of supposed jobs
 };
 
-// Errors: as of the event that is supposed: Invalid, NotFound, Exists, Conflict.
+// Makes the state as supposed; nothing is decided. Errors: as of the event that is supposed:
+// Invalid, NotFound, Exists, Conflict; what came before it has been supposed.
+base::Status suppose(lifecycle::State& state, std::span<const model::Hypothesis> hypotheses,
+                     model::TimePoint now);
+// Gives the project the right that one of Quota, Limit and Weight supposes, in a pool that exists.
+void change_right(model::Project& project, const model::Hypothesis& hypothesis);
+
+// Errors: as of suppose().
 base::Result<Comparison> what_if(const lifecycle::State& state,
                                  std::span<const model::Hypothesis> hypotheses,
                                  const model::Policy& policy, model::TimePoint now);

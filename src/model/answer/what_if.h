@@ -18,7 +18,7 @@ enum class Supposition {
     Quota,  // the quota of the project `name` in `pool` is `gpus`; kUnlimited: it states none
     Limit,  // its limit is
     Weight,  // its weight is `weight_thousandths`
-    Node,  // `count` nodes like `node` are added
+    Node,  // `count` nodes like `node` are added, or like the one called `name`
     Drain,  // the node `name` takes no new work, what runs there runs on
     Down,  // the node `name` fails, what runs there waits again
     End,  // the job `job` ends

@@ -2,16 +2,15 @@
 #include "simulation/core/core_replay.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <queue>
-#include <tuple>
 
 #include "base/check.h"
 #include "lifecycle/describe.h"
 #include "lifecycle/plan_events.h"
 #include "scheduling/decide.h"
 #include "scheduling/explain/explain.h"
+#include "simulation/core/live_job.h"
 
 namespace berth::simulation {
 namespace {
@@ -28,80 +27,93 @@ constexpr std::int64_t kDecisionsPerJobMax = 10'000;
 JobId id_of(JobIndex ticket) { return JobId{ticket + 1}; }
 JobIndex ticket_of(JobId id) { return static_cast<JobIndex>(id.value - 1); }
 
-// A job that was submitted and has not ended.
-struct LiveJob {
-    bool runs = false;
-    TimePoint since;  // of this interval
-    TimePoint asked;  // to leave
-    Duration restart{};  // what this interval begins with
-    Duration left{};  // work, at `since`
-    int turn = 0;  // intervals and requests to leave, so that what was foreseen earlier is void
-};
+tl::unexpected<base::Error> too_many_decisions(std::int64_t decisions, std::size_t jobs_left) {
+    return base::fail(base::ErrorCode::Exhausted,
+                      std::to_string(decisions) + " decisions, " +
+                          std::to_string(kDecisionsPerJobMax) + " for each job, and " +
+                          std::to_string(jobs_left) +
+                          " jobs have not ended; jobs pause each other without end");
+}
+
+// Of the first job that has not ended. Nothing happens any more, so that nothing runs.
+template <typename Explain>
+std::string why_first_waits(const Replay& replay, const Trace& trace, Explain explain) {
+    const auto first = std::ranges::find_if(
+        replay.jobs, [](const JobRecord& job) { return !job.end.has_value(); });
+    const auto ticket = static_cast<JobIndex>(first - replay.jobs.begin());
+    const TimePoint submitted = trace[static_cast<std::size_t>(ticket)].submitted;
+    return "job " + std::to_string(ticket + 1) + ", submitted at " +
+           base::format(submitted.time_since_epoch()) + ": " +
+           scheduling::explain_text(explain(id_of(ticket)));
+}
+
+std::vector<JobId> jobs_on(const State& state, const std::string& name) {
+    const auto node = state.cluster.find_node(name);
+    std::vector<JobId> there;
+    for (const auto& [id, record] : state.jobs) {
+        const bool is_there =
+            std::ranges::any_of(record.tasks, [&](const auto& task) { return task.node == node; });
+        if (is_there) there.push_back(id);
+    }
+    return there;
+}
+
+int node_size(const cluster::Cluster& cluster, const TraceJob& job) {
+    const std::string pool = job.pool.empty() ? model::kDefaultPool : job.pool;
+    return cluster.pool(cluster.find_pool(pool)).gpus_per_node_max;
+}
+
+}  // namespace
 
 class CorePlayer {
   public:
     CorePlayer(const CoreExperiment& experiment, State state)
-        : experiment_(experiment), state_(std::move(state)), jobs_(experiment.trace.size()) {
+        : experiment_(experiment),
+          policy_(experiment.policy),
+          state_(std::move(state)),
+          jobs_(experiment.trace.size()) {
         result_.replay.jobs.resize(jobs_.size());
-        std::int32_t first = 0;
-        for (const cluster::NodeState& node : state_.cluster.nodes()) {
-            first_gpus_.push_back(first);
-            if (node.health == model::NodeHealth::Ready) first += node.gpus;
-        }
+        gpus_.number(state_.cluster.nodes());
+        follow_policy();
     }
 
-    Result<CoreReplay> play(const OnProgress& on_progress) {
+    Result<bool> go_on(std::int64_t decisions, const OnProgress& on_progress) {
         const auto most = kDecisionsPerJobMax * static_cast<std::int64_t>(jobs_.size() + 1);
-        while (const auto next = next_moment()) {
+        const std::int64_t until = result_.decisions + decisions;
+        while (result_.decisions < until) {
+            const auto next = next_moment();
+            if (!next) return true;
             now_ = *next;
+            close_ledger();
+            change_cluster();
             BERTH_TRY_VOID(submit_due());
             happen_due();
             decide();
             remember();
-            if (result_.decisions >= most) return too_many_decisions();
+            if (result_.decisions >= most)
+                return too_many_decisions(result_.decisions, jobs_.size() - finished_);
             if (on_progress) on_progress({finished_, now_});
         }
-        if (finished_ < jobs_.size()) result_.why_unfinished = why_first_waits();
+        return false;
+    }
+
+    std::size_t finished() const { return finished_; }
+    CoreReplay take() {
+        if (finished_ < jobs_.size()) {
+            const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
+            result_.why_unfinished =
+                why_first_waits(result_.replay, experiment_.trace, [&](JobId id) {
+                    return scheduling::explain(state_.cluster, policy_, plan, now_, id);
+                });
+        }
         result_.ended = state_.time;
-        result_.ledger = state_.ledger.book();
+        if (!is_ledger_closed_) {
+            result_.ledger = state_.ledger.book(experiment_.ledger_until.value_or(state_.time));
+        }
         return std::move(result_);
     }
 
   private:
-    // Nothing happens any more, so that nothing runs.
-    std::string why_first_waits() {
-        const auto first = std::ranges::find_if(
-            result_.replay.jobs, [](const JobRecord& job) { return !job.end.has_value(); });
-        const auto ticket = static_cast<JobIndex>(first - result_.replay.jobs.begin());
-        const model::Plan plan =
-            scheduling::decide(state_.cluster, experiment_.policy, now_, memory_);
-        const model::Verdict verdict =
-            scheduling::explain(state_.cluster, experiment_.policy, plan, now_, id_of(ticket));
-        return "job " + std::to_string(ticket + 1) + ", submitted at " +
-               base::format(job(ticket).submitted.time_since_epoch()) + ": " +
-               scheduling::explain_text(verdict);
-    }
-
-    tl::unexpected<base::Error> too_many_decisions() const {
-        return base::fail(base::ErrorCode::Exhausted,
-                          std::to_string(result_.decisions) + " decisions, " +
-                              std::to_string(kDecisionsPerJobMax) + " for each job, and " +
-                              std::to_string(jobs_.size() - finished_) +
-                              " jobs have not ended; jobs pause each other without end");
-    }
-
-    enum class What { End, Left };
-    struct Due {
-        TimePoint at;
-        JobIndex job = 0;
-        int turn = 0;
-        What what = What::End;
-
-        bool operator>(const Due& other) const {
-            return std::tie(at, job) > std::tie(other.at, other.job);
-        }
-    };
-
     const TraceJob& job(JobIndex ticket) const {
         return experiment_.trace[static_cast<std::size_t>(ticket)];
     }
@@ -124,8 +136,53 @@ class CorePlayer {
         while (!due_.empty() && due_.top().turn != live(due_.top().job).turn) due_.pop();
         if (!due_.empty()) consider(due_.top().at);
         if (submitted_ < jobs_.size()) consider(experiment_.trace[submitted_].submitted);
+        if (finished_ < jobs_.size() && changed_ < experiment_.changes.size()) {
+            consider(experiment_.changes[changed_].at);
+        }
         if (wake_up_ && (next || !state_.cluster.reserved_jobs().empty())) consider(*wake_up_);
         return next;
+    }
+
+    void close_ledger() {
+        if (is_ledger_closed_ || !experiment_.ledger_until || now_ < *experiment_.ledger_until) {
+            return;
+        }
+        is_ledger_closed_ = true;
+        result_.ledger = state_.ledger.book(*experiment_.ledger_until);
+    }
+
+    void change_cluster() {
+        for (; changed_ < experiment_.changes.size(); ++changed_) {
+            const ClusterChange& change = experiment_.changes[changed_];
+            if (change.at > now_) return;
+            if (!lifecycle::check(state_, change.body)) {
+                ++result_.changes_passed_over;
+                continue;
+            }
+            is_changed_ = true;
+            happen(change.body);
+            gpus_.number(state_.cluster.nodes());
+            if (std::holds_alternative<model::PolicySet>(change.body)) follow_policy();
+            if (const auto* set = std::get_if<model::NodeSet>(&change.body)) {
+                if (set->node.health == model::NodeHealth::Down) lose_jobs_of(set->node.name);
+            }
+        }
+    }
+
+    void lose_jobs_of(const std::string& name) {
+        for (const JobId id : jobs_on(state_, name)) {
+            stop(ticket_of(id));
+            happen(model::AttemptLost{id, {}});
+            ++waiting_;
+        }
+    }
+
+    // What people have set, on top of how it was started.
+    void follow_policy() {
+        if (auto policy = model::changed_policy(experiment_.policy, state_.policy)) {
+            policy_ = std::move(*policy);
+        }
+        memory_.forget();
     }
 
     base::Status submit_due() {
@@ -134,9 +191,9 @@ class CorePlayer {
             if (next.submitted > now_) return {};
             const auto ticket = static_cast<JobIndex>(submitted_);
             live(ticket).left = next.work;
-            const model::JobSubmitted submitted{id_of(ticket),
-                                                spec_of(next, node_size(next), experiment_),
-                                                next.user, next.command};
+            const model::JobSubmitted submitted{
+                id_of(ticket), spec_of(next, node_size(state_.cluster, next), experiment_),
+                next.user, next.command};
             if (const auto possible = lifecycle::check(state_, submitted); !possible) {
                 return base::invalid("job " + std::to_string(submitted_ + 1) +
                                      " of the trace: " + possible.error().message);
@@ -148,11 +205,6 @@ class CorePlayer {
         return {};
     }
 
-    int node_size(const TraceJob& job) const {
-        const std::string& pool = job.pool.empty() ? kDefaultPool : job.pool;
-        return state_.cluster.pool(state_.cluster.find_pool(pool)).gpus_per_node_max;
-    }
-
     void happen_due() {
         while (!due_.empty() && due_.top().at <= now_) {
             const Due one = due_.top();
@@ -160,7 +212,7 @@ class CorePlayer {
             if (one.turn != live(one.job).turn) continue;
             is_changed_ = true;
             stop(one.job);
-            if (one.what == What::Left) {
+            if (one.what == Due::What::Left) {
                 happen(model::JobPaused{id_of(one.job), true});
                 ++waiting_;
             } else {
@@ -179,7 +231,7 @@ class CorePlayer {
         replay.intervals.push_back({ticket, one.since, now_, replay.gpus.size()});
         result_.asked.push_back(asked);
         for (const model::TaskPlacement& task : state_.jobs.at(id_of(ticket)).tasks) {
-            add_gpus(task);
+            gpus_.add_to(result_.replay.gpus, task);
         }
         gpus_used_ -= job(ticket).amount();
         one.left -= std::max(asked - one.since - one.restart, Duration{});
@@ -188,24 +240,16 @@ class CorePlayer {
         ++one.turn;
     }
 
-    void add_gpus(const model::TaskPlacement& task) {
-        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            result_.replay.gpus.push_back(first_gpus_[task.node.index()] + std::countr_zero(mask));
-        }
-    }
-
     void decide() {
         const bool is_woken = wake_up_ && *wake_up_ <= now_;
         if (!is_changed_ && !is_woken) return;
         is_changed_ = false;
         ++result_.decisions;
-        const model::Plan plan =
-            scheduling::decide(state_.cluster, experiment_.policy, now_, memory_);
+        const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
         wake_up_ = plan.next_wakeup;
         // One that is due already would stop the clock.
         if (wake_up_) wake_up_ = std::max(*wake_up_, now_ + Duration{1});
-        for (model::EventBody& event :
-             lifecycle::events_of(state_, plan, experiment_.policy, now_)) {
+        for (model::EventBody& event : lifecycle::events_of(state_, plan, policy_, now_)) {
             carry_out(std::move(event));
         }
     }
@@ -235,32 +279,34 @@ class CorePlayer {
         LiveJob& one = live(ticket);
         one.runs = false;
         one.asked = now_;
-        due_.push({now_ + experiment_.save_time, ticket, ++one.turn, What::Left});
+        due_.push({now_ + experiment_.save_time, ticket, ++one.turn, Due::What::Left});
         ++record(ticket).pauses;
     }
 
     void start(JobIndex ticket) {
         LiveJob& one = live(ticket);
-        one.restart = record(ticket).first_start ? experiment_.restart_cost : Duration{};
+        const Duration restart = state_.jobs.at(id_of(ticket)).spec.restart_cost;
+        one.restart = record(ticket).first_start ? restart : Duration{};
         if (!record(ticket).first_start) record(ticket).first_start = now_;
         one.runs = true;
         one.since = now_;
-        due_.push({now_ + one.restart + one.left, ticket, ++one.turn, What::End});
+        due_.push({now_ + one.restart + one.left, ticket, ++one.turn, Due::What::End});
         gpus_used_ += job(ticket).amount();
         --waiting_;
     }
 
     void remember() { result_.replay.timeline.push_back({now_, gpus_used_, waiting_}); }
 
-    inline static const std::string kDefaultPool = model::kDefaultPool;
-
     const CoreExperiment& experiment_;
+    model::Policy policy_;
     State state_;
     scheduling::DecisionCache memory_;
     std::vector<LiveJob> jobs_;
-    std::vector<std::int32_t> first_gpus_;  // of each node
+    GpuNumbers gpus_;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
     std::size_t submitted_ = 0;
+    std::size_t changed_ = 0;
+    bool is_ledger_closed_ = false;
     std::size_t finished_ = 0;
     std::int32_t waiting_ = 0;
     base::MilliGpu gpus_used_{0};
@@ -269,6 +315,8 @@ class CorePlayer {
     TimePoint now_;
     CoreReplay result_;
 };
+
+namespace {
 
 // The only project that may have jobs; nothing when there are several.
 std::optional<std::string> only_project(const cluster::Cluster& cluster) {
@@ -301,6 +349,7 @@ std::string complaint_about(const TraceJob& job, const cluster::Cluster& cluster
 }  // namespace
 
 model::JobSpec spec_of(const TraceJob& job, int gpus_per_node, const CoreExperiment& experiment) {
+    if (job.spec) return *job.spec;
     model::JobSpec spec;
     spec.name = job.name;
     spec.project = job.project;
@@ -380,6 +429,17 @@ Result<Trace> trace_for(const Trace& trace, const model::Description& cluster) {
     return taken;
 }
 
+CoreRun::CoreRun(const CoreExperiment& experiment, State state)
+    : player_(std::make_unique<CorePlayer>(experiment, std::move(state))) {}
+CoreRun::CoreRun(CoreRun&&) noexcept = default;
+CoreRun::~CoreRun() = default;
+
+Result<bool> CoreRun::go_on(std::int64_t decisions, const OnProgress& on_progress) {
+    return player_->go_on(decisions, on_progress);
+}
+std::size_t CoreRun::finished() const { return player_->finished(); }
+CoreReplay CoreRun::take() { return player_->take(); }
+
 Result<CoreReplay> replay(const CoreExperiment& experiment, const OnProgress& on_progress) {
     if (experiment.save_time > experiment.policy.pause_grace) {
         return base::invalid("a pause takes " + base::format(experiment.save_time) +
@@ -388,7 +448,9 @@ Result<CoreReplay> replay(const CoreExperiment& experiment, const OnProgress& on
                              "; work would be lost, which is not simulated");
     }
     BERTH_TRY(state, lifecycle::from_description(experiment.cluster));
-    return CorePlayer(experiment, std::move(state)).play(on_progress);
+    CoreRun run(experiment, std::move(state));
+    BERTH_TRY_VOID(run.go_on(INT64_MAX / 2, on_progress));
+    return run.take();
 }
 
 }  // namespace berth::simulation

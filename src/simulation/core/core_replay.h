@@ -15,12 +15,24 @@
 // Cost: one decision a moment.
 #pragma once
 
+#include <memory>
+#include <span>
+
+#include "lifecycle/apply.h"
 #include "model/description.h"
 #include "model/ledger.h"
 #include "model/policy/policy.h"
 #include "simulation/replay/replay.h"
 
 namespace berth::simulation {
+
+// Something that happens to the cluster or its rules, whatever the jobs do. One that is impossible
+// then, since jobs are elsewhere than they were, is passed over. Of a node that fails its jobs go
+// back in line with the progress that they have made.
+struct ClusterChange {
+    TimePoint at;
+    model::EventBody body;
+};
 
 struct CoreExperiment {
     const Trace& trace;
@@ -29,6 +41,8 @@ struct CoreExperiment {
     Placement placement = Placement::Nodes;
     Duration restart_cost = std::chrono::seconds(60);
     Duration save_time = std::chrono::seconds(30);  // at most the policy's pause grace
+    std::span<const ClusterChange> changes = {};  // in order
+    std::optional<TimePoint> ledger_until = {};  // none = until the end
 
     // What the measures of replay.h see: a number of GPUs, a pause costing all that it costs.
     Experiment plain() const;
@@ -43,7 +57,8 @@ struct CoreReplay {
     std::vector<TimePoint> asked;  // of each interval: when it was asked to leave, or its end
     std::int64_t decisions = 0;
     TimePoint ended;
-    model::LedgerBook ledger;  // up to then
+    model::LedgerBook ledger;  // up to then, or as long as was asked
+    std::int64_t changes_passed_over = 0;
     std::string why_unfinished = {};  // why the first job waits that did not end; empty: all did
 };
 
@@ -60,6 +75,24 @@ Trace of_one_project(Trace trace);
 // Errors: Invalid, naming the job: its project or pool is not in the cluster, or the project is a
 // department; or the cluster has jobs, is impossible, or a pause takes longer than its grace.
 base::Result<Trace> trace_for(const Trace& trace, const model::Description& cluster);
+
+// The same a part at a time, by one who has other things to do. What it is made of must outlive it.
+class CoreRun {
+  public:
+    // From that state on, which has no jobs.
+    CoreRun(const CoreExperiment& experiment, lifecycle::State state);
+    CoreRun(CoreRun&&) noexcept;
+    ~CoreRun();
+
+    // Decides that often at most; whether all has been done. Errors: as of replay().
+    base::Result<bool> go_on(std::int64_t decisions, const OnProgress& on_progress = {});
+    std::size_t finished() const;  // jobs, so far
+    // Once all has been done.
+    CoreReplay take();
+
+  private:
+    std::unique_ptr<class CorePlayer> player_;
+};
 
 // Errors: Invalid, as of trace_for, which the trace has passed; Exhausted, when there is no end to
 // it.

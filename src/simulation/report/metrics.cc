@@ -110,6 +110,7 @@ Metrics measure(const Experiment& experiment, const Replay& replay) {
 
     TimePoint last_end = TimePoint::min();
     double work = 0;
+    std::vector<double> queues;
     for (std::size_t number = 0; number < replay.jobs.size(); ++number) {
         const JobRecord& record = replay.jobs[number];
         metrics.pauses += record.pauses;
@@ -117,10 +118,13 @@ Metrics measure(const Experiment& experiment, const Replay& replay) {
         if (!record.end) continue;
         const TraceJob& job = experiment.trace[number];
         last_end = std::max(last_end, *record.end);
-        metrics.avg_queue_s += in_seconds(*record.end - job.submitted - record.held);
+        queues.push_back(in_seconds(*record.end - job.submitted - record.held));
+        metrics.lost_gpu_s += in_seconds(record.held - job.work) * job.gpu_count();
         work += in_seconds(job.work) * job.gpu_count();
     }
-    metrics.avg_queue_s /= static_cast<double>(times.size());
+    metrics.avg_queue_s = mean(queues);
+    std::ranges::sort(queues);
+    metrics.p95_queue_s = percentile(queues, 95);
     metrics.makespan_s = in_seconds(last_end - experiment.trace.front().submitted);
 
     const double capacity = metrics.makespan_s * experiment.machines.gpus();

@@ -4,6 +4,7 @@
 //
 //   JCT            from submission to end; percentiles by linear interpolation
 //   queue          the part of it in which the job held no GPUs
+//   lost           GPU time that jobs held without progress: starting again, saving
 //   makespan       from the first submission to the last end
 //   utilization    GPU time of useful work, of all GPUs over the makespan
 //   fragmentation  GPU time that idled while a job waited, of all GPUs over the makespan rho
@@ -31,6 +32,8 @@ struct Metrics {
     double max_jct_s = 0;
     double makespan_s = 0;
     double avg_queue_s = 0;
+    double p95_queue_s = 0;
+    double lost_gpu_s = 0;
     std::int64_t pauses = 0;
     std::int64_t moves = 0;
     double utilization = 0;

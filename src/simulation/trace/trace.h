@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct TraceJob {
     std::string pool = {};  // of a cluster with pools; empty = its default pool
     Profile profile{};
     base::MilliGpu share = base::kWholeGpu;  // of its GPU; less than all only of a single one
+    // What a server's log says that it asks for; null: it is made of the above (spec_of).
+    std::shared_ptr<const model::JobSpec> spec = nullptr;
 
     bool is_whole() const { return share == base::kWholeGpu; }
     base::MilliGpu amount() const { return share * gpus; }
