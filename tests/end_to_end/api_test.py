@@ -41,6 +41,10 @@ class Api(ServerCase):
         self.refused(400, "POST", "jobs", {"spec": {"nmae": "x"}})
         self.refused(400, "POST", "jobs", {"spec": {}, "launch": {"command": []}})
         self.refused(409, "GET", "jobs/" + str(self.shell("sleep 1000")) + "/why")
+        self.assertIn("hint", self.refused(404, "GET", "what-if/replay/1"))
+        self.refused(404, "DELETE", "what-if/replay/1")
+        self.refused(400, "POST", "what-if/replay", {"days": 0})
+        self.refused(400, "POST", "what-if/replay", {"suppose": [{"what": "submit"}]})
         self.refused(400, "PUT", "projects/p", {"qota": 1})
         self.refused(404, "PUT", "projects/p", {"parent": "missing"})
 

@@ -135,6 +135,32 @@ class Foresight(ServerCase):
         self.out("whatif", "node", "2xx", code=124)
         self.assertEqual(self.submit("-p", "nlp"), job + 2)  # no number was used up
 
+    def test_the_last_days_are_replayed_under_a_change(self):
+        result = self.server.berth("whatif", "quota", "nlp=8", "--days", "7", check=False)
+        self.assertIn("no job ran in these days; there is nothing to replay", result.stderr)
+        # One after the other, for the limit is 4 GPUs.
+        jobs = [int(self.out("submit", "-q", "-p", "vision", "-g", "4", "--", "sleep", "1"))
+                for _ in range(2)]
+        for job in jobs:
+            self.server.wait_for_state(job, "succeeded")
+        before = self.sequence()
+        text = self.out("whatif", "limit", "vision=8", "--days", "1")
+        self.assertRegex(text, r"^with the limit vision=8, in the last day\nJobs would have waited ")
+        self.assertIn("Both sides are simulated", text)
+        self.assertRegex(text, r"(?m)^vision +2 ")
+        answer = json.loads(self.out("whatif", "limit", "vision=8", "--days", "1", "-o", "json"))
+        self.assertEqual((answer["kind"], answer["state"]), ("WhatIfReplay", "done"))
+        sides = answer["all"]
+        self.assertEqual(sides["as_set"]["jobs"], 2)
+        self.assertGreater(sides["as_set"]["mean_wait"], 0.4)
+        self.assertEqual(sides["changed"]["mean_wait"], 0)
+        self.assertIn("Jobs would have", self.out("whatif", "policy", "order=age", "--days", "1"))
+        self.assertEqual(self.sequence(), before)
+        self.out("whatif", "quota", "vison=8", "--days", "7", code=127)
+        self.out("whatif", "policy", "order=age", code=124)
+        self.out("whatif", "policy", "odrer=age", "--days", "7", code=127)
+        self.out("whatif", "limit", "vision=8", "--days", "0", code=124)
+
     def state_without_now(self):
         state = self.server.get("state")
         order = json.loads(state["order"])

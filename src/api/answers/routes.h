@@ -52,6 +52,10 @@ void put_policy(Site& site, Call call);
 void get_fair_share(Site& site, Call call);
 void post_what_if(Site& site, Call call);
 void get_state(Site& site, Call call);
+// replays.cc
+void post_replay(Site& site, Call call);
+void get_replay(Site& site, Call call);
+void delete_replay(Site& site, Call call);
 // monitoring.cc
 void get_metrics(Site& site, Call call);
 void get_health(Site& site, Call call);

@@ -20,6 +20,7 @@
 #include "api/past/ended_jobs.h"
 #include "api/past/moment_desk.h"
 #include "api/past/past_desk.h"
+#include "api/past/replay_desk.h"
 #include "api/past/span_desk.h"
 #include "control/controller.h"
 #include "ports/clock.h"
@@ -73,6 +74,7 @@ struct Site {
     EndedJobs ended{store};
     SpanDesk spans{open_log, in_background};
     MomentDesk moments{FoldedLog(open_log), in_background, controller.started_policy()};
+    ReplayDesk replays{open_log, in_background};
     MapDesk map{controller, inventory, clock, in_background};
 };
 

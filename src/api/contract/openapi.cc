@@ -28,6 +28,7 @@ std::string_view meaning_of(int status) {
     switch (status) {
         case 200: return "done";
         case 201: return "made";
+        case 202: return "begun";
         case 404: return "there is no such thing";
         case 409: return "as things are, this cannot be done";
         case 412: return "it is not any more what If-Match says";

@@ -373,6 +373,29 @@ constexpr Route kRoutes[] = {
      .answers = schemas::what_if,
      .refusals = {404, 409, 422},
      .body = schemas::what_if_question},
+    {.method = "POST",
+     .path = "what-if/replay",
+     .right = Right::See,
+     .answer = post_replay,
+     .summary = "Begin to simulate the last days twice: as the cluster was set, and changed",
+     .answers = schemas::what_if_replay,
+     .successes = {202},
+     .refusals = {404},
+     .body = schemas::replay_question},
+    {.method = "GET",
+     .path = "what-if/replay/{replay}",
+     .right = Right::See,
+     .answer = get_replay,
+     .summary = "How far a replay is, and what came of it",
+     .answers = schemas::what_if_replay,
+     .refusals = {404}},
+    {.method = "DELETE",
+     .path = "what-if/replay/{replay}",
+     .right = Right::See,
+     .answer = delete_replay,
+     .summary = "End a replay that is under way",
+     .answers = schemas::what_if_replay,
+     .refusals = {404}},
     {.method = "GET",
      .path = "policy",
      .right = Right::See,
@@ -461,6 +484,7 @@ std::vector<std::string_view> open_words(std::string_view path) {
 
 Parameter open_word(std::string_view name) {
     if (name == "job") return {name, Whole, "the number of a job"};
+    if (name == "replay") return {name, Whole, "the number of a replay"};
     return {name, Text, "its name"};
 }
 

@@ -251,6 +251,9 @@ std::string fair_share(SchemaBook& book) {
     return answer<model::ShareAccount>(book, "ShareAccount");
 }
 std::string what_if(SchemaBook& book) { return answer<model::WhatIf>(book, "WhatIf"); }
+std::string what_if_replay(SchemaBook& book) {
+    return answer<model::WhatIfReplay>(book, "WhatIfReplay");
+}
 std::string policy(SchemaBook& book) { return answer<codec::PolicyView>(book, "Policy"); }
 
 std::string shutdown(SchemaBook&) {
@@ -263,6 +266,9 @@ std::string submission(SchemaBook& book) {
 }
 std::string what_if_question(SchemaBook& book) {
     return document_of<codec::WhatIfRequest>(book, Side::Request, "WhatIfRequest");
+}
+std::string replay_question(SchemaBook& book) {
+    return document_of<model::ReplayRequest>(book, Side::Request, "ReplayRequest");
 }
 std::string steering(SchemaBook&) {
     ObjectSchema object(Side::Request);

@@ -8,7 +8,6 @@ namespace {
 
 using model::EvidenceOf;
 using model::HeldBackBy;
-using model::JobOrder;
 using model::OrderAccount;
 using model::Turn;
 
@@ -16,7 +15,9 @@ std::string counted(std::int64_t count, const std::string& one, const std::strin
     return std::to_string(count) + " " + (count == 1 ? one : several);
 }
 
-std::string stage_word(JobOrder by) { return by == JobOrder::Learned ? "stage" : "level"; }
+std::string stage_word(model::JobOrder by) {
+    return by == model::JobOrder::Learned ? "stage" : "level";
+}
 
 // What those that ended took, and what the others have used: " took, and 2 more have used so far"
 std::string amount_text(std::int64_t ended, std::int64_t unfinished) {
@@ -47,7 +48,7 @@ std::string evidence_text(const model::OrderEvidence& evidence) {
 }
 
 // "1 stage behind", of the job that waits.
-std::string distance_text(int behind, JobOrder by) {
+std::string distance_text(int behind, model::JobOrder by) {
     const std::string stage = stage_word(by);
     if (behind == 0) return "on the same " + stage;
     return counted(std::abs(behind), stage, stage + "s") + (behind > 0 ? " behind" : " ahead");
@@ -75,7 +76,7 @@ std::string place_text(const OrderAccount& order, const std::string& project) {
     std::string text = ordinal(order.position) + " of " +
                        counted(order.waiting, "waiting job", "waiting jobs") + " of " + project;
     if (!order.is_ranked) text += ", before those that can be preempted";
-    if (order.by == JobOrder::Age) text += ", by age";
+    if (order.by == model::JobOrder::Age) text += ", by age";
     if (order.jobs_before == 0) return text + "; no running job is before it";
     return text + "; " + counted(order.jobs_before, "running job", "running jobs") + " before it " +
            (order.jobs_before == 1 ? "uses " : "use ") + base::format(order.gpus_before) + " of " +
@@ -83,9 +84,9 @@ std::string place_text(const OrderAccount& order, const std::string& project) {
 }
 
 std::string cost_text(const OrderAccount& order) {
-    if (!order.is_ranked || order.by == JobOrder::Age) return {};
+    if (!order.is_ranked || order.by == model::JobOrder::Age) return {};
     const std::string stage = stage_word(order.by) + " " + std::to_string(order.stage);
-    if (order.by != JobOrder::Learned) return stage + ", by the GPU time it has used";
+    if (order.by != model::JobOrder::Learned) return stage + ", by the GPU time it has used";
     if (!order.cost_gpu_ms) return stage;
     const std::string cost =
         gpu_time(*order.cost_gpu_ms) + " until it ends, " + evidence_text(order.evidence);
@@ -94,7 +95,7 @@ std::string cost_text(const OrderAccount& order) {
 }
 
 std::string price_text(const OrderAccount& order, const codec::NameTable& names) {
-    if (!order.is_ranked || order.by == JobOrder::Age || order.position == 0) return {};
+    if (!order.is_ranked || order.by == model::JobOrder::Age || order.position == 0) return {};
     if (!order.price) return "none: no job of its priority or a lower one can be preempted";
     const model::OrderPrice& price = *order.price;
     const std::string candidate = named(price.candidate, names);
@@ -134,8 +135,8 @@ std::string order_receipt_text(const model::OrderReceipt& order, const model::Pa
     const std::string stage = stage_word(order.by) + " ";
     const auto side = [&](std::int64_t cost_gpu_ms, int at) {
         if (cost_gpu_ms > 0) return gpu_time(cost_gpu_ms);
-        return order.by == JobOrder::Learned && at == 0 ? "a first GPU-min"
-                                                        : stage + std::to_string(at);
+        return order.by == model::JobOrder::Learned && at == 0 ? "a first GPU-min"
+                                                               : stage + std::to_string(at);
     };
     const std::string other = order.beneficiary_turn == Turn::Granted
                                   ? "a due job"

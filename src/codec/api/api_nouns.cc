@@ -102,6 +102,20 @@ base::Result<model::WhatIf> parse_what_if(std::string_view text, NameTable& name
     return parse_document<model::WhatIf>(text, lenient("WhatIf", &names));
 }
 
+std::string replay_request_json(const model::ReplayRequest& request) {
+    const NameSource no_names;
+    return document("ReplayRequest", request, &no_names);
+}
+base::Result<model::ReplayRequest> parse_replay_request(std::string_view text) {
+    return parse_document<model::ReplayRequest>(text, strict("ReplayRequest"));
+}
+std::string what_if_replay_json(const model::WhatIfReplay& replay, const NameSource& names) {
+    return document("WhatIfReplay", replay, &names);
+}
+base::Result<model::WhatIfReplay> parse_what_if_replay(std::string_view text) {
+    return parse_document<model::WhatIfReplay>(text, lenient("WhatIfReplay", nullptr));
+}
+
 std::string share_account_json(const model::ShareAccount& account) {
     return document("ShareAccount", account, nullptr);
 }

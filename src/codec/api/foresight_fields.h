@@ -143,4 +143,60 @@ struct Fields<model::WhatIf> {
     }
 };
 
+template <>
+struct Fields<model::ReplayRequest> {
+    static void visit(auto&& field) {
+        using R = model::ReplayRequest;
+        field("days", &R::days);
+        field("suppose", &R::suppose);
+        field("policy", &R::policy);
+    }
+};
+
+template <>
+struct Fields<model::ReplayFigures> {
+    static void visit(auto&& field) {
+        using F = model::ReplayFigures;
+        field("jobs", &F::jobs);
+        field("mean_wait", &F::mean_wait);
+        field("p95_wait", &F::p95_wait);
+        field("mean_completion", &F::mean_completion);
+        field("pauses", &F::pauses);
+        field("lost_gpu_ms", &F::lost_gpu_ms);
+        field("used_gpu_ms", &F::used_gpu_ms);
+        field("capacity_gpu_ms", &F::capacity_gpu_ms);
+    }
+};
+
+template <>
+struct Fields<model::ReplaySides> {
+    static void visit(auto&& field) {
+        using S = model::ReplaySides;
+        field("project", &S::project);
+        field("really", &S::really);
+        field("as_set", &S::as_set);
+        field("changed", &S::changed);
+    }
+};
+
+template <>
+struct Fields<model::WhatIfReplay> {
+    static void visit(auto&& field) {
+        using R = model::WhatIfReplay;
+        field("id", &R::id);
+        field("state", &R::state);
+        field("percent", &R::percent);
+        field("problem", &R::problem);
+        field("from", &R::from);
+        field("to", &R::to);
+        field("sentence", &R::sentence);
+        field("trust", &R::trust);
+        field("all", &R::all);
+        field("projects", &R::projects);
+        field("never_ran", &R::never_ran);
+        field("never_end", &R::never_end);
+        field("changes_passed_over", &R::changes_passed_over);
+    }
+};
+
 }  // namespace berth::codec

@@ -15,6 +15,7 @@
 #include "model/answer/start_estimate.h"
 #include "model/answer/verdict.h"
 #include "model/answer/what_if.h"
+#include "model/answer/what_if_replay.h"
 #include "model/description.h"
 #include "model/job/job.h"
 #include "model/job/pause_way.h"
@@ -77,6 +78,9 @@ inline constexpr std::array<Word, 9> kWords<model::SuggestionKind>{
 template <>
 inline constexpr std::array<Word, 8> kWords<model::Supposition>{
     "submit", "quota", "limit", "weight", "node", "drain", "down", "end"};
+template <>
+inline constexpr std::array<Word, 6> kWords<model::ReplayState>{
+    "reads", "plays_as_set", "plays_changed", "done", "failed", "cancelled"};
 template <>
 inline constexpr std::array<Word, 9> kWords<model::Fate>{
     "absent", "runs", "starts", "grows", "promised", "pauses", "shrinks", "moves", "waits"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pages/what_if_page.h"
+#include "cli/what_if/what_if_page.h"
 
 #include "cli/pages/job_text.h"
 #include "cli/terminal/table.h"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // berth whatif: what would be decided if? Asked of the server, or of a cluster described in a file;
-// nothing is changed.
+// with --days, what the last days would have been. Nothing is changed.
 #include "foresight/what_if.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
+#include <thread>
 
 #include "cli/client/client.h"
 #include "cli/command_line/arguments.h"
@@ -15,8 +16,9 @@
 #include "cli/command_line/nodes_text.h"
 #include "cli/command_line/output.h"
 #include "cli/command_line/submission_flags.h"
-#include "cli/pages/what_if_page.h"
 #include "cli/terminal/text_file.h"
+#include "cli/what_if/replay_page.h"
+#include "cli/what_if/what_if_page.h"
 #include "codec/files/state_file.h"
 #include "codec/words/words.h"
 #include "lifecycle/describe.h"
@@ -35,6 +37,7 @@ constexpr auto kWhatIfFlags =
                       {0, "profile", "NAME", "profile for --state: berth (default) or classic",
                        Completes::Choices, "berth|classic"},
                       {0, "down", "", "the drained node fails: its jobs start again"},
+                      {0, "days", "DAYS", "simulate the last days with and without the change"},
                   }),
                   kSubmissionFlags),
            std::to_array<Flag>({
@@ -73,8 +76,59 @@ Outcome<std::string> answer_of_file(const std::string& file, const Arguments& ar
     return codec::what_if_json(compared->what_if, names);
 }
 
+// The answer as the server gives it, once it is there.
+Outcome<std::string> replayed(Context& context, const model::ReplayRequest& request) {
+    constexpr std::string_view kAddress = "what-if/replay";
+    constexpr std::chrono::milliseconds kPause{200};
+    Client client(context);
+    auto body = client.post(std::string(kAddress), codec::replay_request_json(request));
+    while (body) {
+        const auto replay = codec::parse_what_if_replay(*body);
+        if (!replay) return tl::unexpected(Failure::from(replay.error()));
+        if (replay->state == model::ReplayState::Done) break;
+        if (replay->state == model::ReplayState::Cancelled)
+            return refuse(kFailed, "a user ended this replay");
+        if (model::is_final(replay->state)) return refuse(kFailed, replay->problem);
+        std::this_thread::sleep_for(kPause);
+        body = client.get(std::string(kAddress) + "/" + std::to_string(replay->id));
+    }
+    return body;
+}
+
+int replay_and_show(Context& context, const Arguments& arguments, model::ReplayRequest request,
+                    const std::string& title) {
+    const std::string days = arguments.text("days");
+    const auto [end, error] = std::from_chars(days.data(), days.data() + days.size(), request.days);
+    if (error != std::errc() || end != days.data() + days.size()) {
+        return report(context,
+                      {kBadUsage, "--days: wanted a number of days, found \"" + days + "\"",
+                       "berth help whatif"});
+    }
+    if (arguments.has("state")) {
+        return report(context, {kBadUsage,
+                                "--days asks a server, which has a past; --state FILE "
+                                "has none",
+                                "berth help whatif"});
+    }
+    const auto answer = replayed(context, request);
+    if (!answer) return report(context, answer.error());
+    if (wants_document(arguments)) {
+        print_document(arguments, *answer);
+        return kDone;
+    }
+    const auto replay = codec::parse_what_if_replay(*answer);
+    if (!replay) return report(context, Failure::from(replay.error()));
+    const std::string in_days =
+        request.days == 1 ? ", in the last day" : ", in the last " + days + " days";
+    print(replay_page(*replay, title + in_days, context.out));
+    return kDone;
+}
+
 int suppose_and_show(Context& context, const Arguments& arguments,
                      const std::vector<Hypothesis>& suppose, const std::string& title) {
+    if (arguments.has("days")) {
+        return replay_and_show(context, arguments, {.suppose = suppose, .policy = {}}, title);
+    }
     Outcome<std::string> answer;
     if (arguments.has("state")) {
         answer = answer_of_file(arguments.text("state"), arguments, suppose);
@@ -172,6 +226,28 @@ int suppose_drain(Context& context, const Arguments& arguments) {
     return suppose_and_show(context, arguments, suppose, title);
 }
 
+// "order=age": settings as of berth policy.
+int suppose_policy(Context& context, const Arguments& arguments) {
+    if (!arguments.has("days")) {
+        return report(context, {kBadUsage, "what a setting changes is seen over days: add --days 7",
+                                "berth help whatif"});
+    }
+    model::ReplayRequest request;
+    std::string title = "with the policy";
+    for (const std::string& word : objects(arguments)) {
+        title += " " + word;
+        const std::size_t equals = word.find('=');
+        if (equals == 0 || equals == std::string::npos) {
+            return report(
+                context,
+                {kBadUsage, "wanted SETTING=VALUE such as order=age, found \"" + word + "\"",
+                 "berth policy"});
+        }
+        request.policy[word.substr(0, equals)] = word.substr(equals + 1);
+    }
+    return replay_and_show(context, arguments, std::move(request), title);
+}
+
 int suppose_submit(Context& context, const Arguments& arguments) {
     const std::string file = arguments.words.size() < 2 ? "" : arguments.words[1];
     Arguments with_command = arguments;
@@ -187,8 +263,8 @@ int suppose_submit(Context& context, const Arguments& arguments) {
 }
 
 int suppose(Context& context, const Arguments& arguments) {
-    static constexpr std::array<std::string_view, 6> kKnown{"submit", "quota", "limit",
-                                                            "weight", "node",  "drain"};
+    static constexpr std::array<std::string_view, 7> kKnown{"submit", "quota", "limit", "weight",
+                                                            "node",   "drain", "policy"};
     const std::string what = arguments.words[0];
     if (what == "submit") return suppose_submit(context, arguments);
     if (std::ranges::find(kKnown, what) == kKnown.end()) {
@@ -203,6 +279,7 @@ int suppose(Context& context, const Arguments& arguments) {
     }
     if (right_named(what)) return suppose_rights(context, arguments);
     if (what == "node") return suppose_nodes(context, arguments);
+    if (what == "policy") return suppose_policy(context, arguments);
     return suppose_drain(context, arguments);
 }
 
@@ -213,7 +290,7 @@ extern const Verb what_if_verb;
 const Verb what_if_verb{
     .intent = Intent::Simulate,
     .name = "whatif",
-    .synopsis = "submit|quota|limit|weight|node|drain ... [--state FILE]",
+    .synopsis = "submit|quota|limit|weight|node|drain|policy ... [--state FILE]",
     .summary = "show which jobs a change would affect (dry run)",
     .flags = kWhatIfFlags,
     .words_min = 1,
@@ -223,7 +300,9 @@ const Verb what_if_verb{
         "  berth whatif submit -p nlp -g 8 --nodes 2   flags of submit, or a job file\n"
         "  berth whatif quota vision=6 weight nlp=2    also limit; in any pool: --pool\n"
         "  berth whatif node 2xH100:8                  two more nodes of eight H100\n"
-        "  berth whatif drain n3 [--down]              without the node n3\n",
+        "  berth whatif drain n3 [--down]              without the node n3\n"
+        "  berth whatif quota vision=6 --days 7        the last 7 days, simulated\n"
+        "  berth whatif policy order=age --days 7      and with settings of the policy\n",
     .run = suppose};
 
 }  // namespace berth::cli
