@@ -97,9 +97,10 @@ export interface ShareAccount {
 }
 
 export interface Supposition {
-  what: 'quota' | 'limit' | 'weight';
-  name: string;
-  pool: string;
+  what: 'quota' | 'limit' | 'weight' | 'node' | 'drain';
+  name: string; // of nodes that come: that they are like
+  pool?: string;
+  count?: number;
   gpus?: number;
   weight_thousandths?: number;
 }

@@ -5,7 +5,7 @@ import { addressOf, viewOf, type View } from './view';
 const kAll: View = {
   page: 'queue', state: 'running', reason: 'QuotaFair', project: 'a b&c', pool: '', text: 'user:é', sort: 'gpus',
   job: 0, tab: 'overview', attempt: 0, rank: 0,
-  colour: 'project', chosen: '', zoom: '', by: 'project', from: '', to: '', rows: 'nodes', minutes: 0, at: 0,
+  colour: 'project', chosen: '', zoom: '', by: 'project', from: '', to: '', rows: 'nodes', minutes: 0, at: 0, suppose: [], days: 7,
 };
 
 test('an address says all of a view, and is relative', () => {
@@ -54,6 +54,13 @@ test('the page of projects has its pool and its project in the address', () => {
   expect([view.page, view.pool, view.project]).toEqual(['projects', 'h200', 'a b']);
   expect(addressOf(view)).toBe('./projects?pool=h200&project=a+b');
   expect(addressOf({ page: 'projects' })).toBe('./projects');
+});
+
+test('the page of what-ifs has its changes and its days in the address', () => {
+  const view = viewOf('/some/prefix/what-if', '?if=quota+a%3D6&if=nodes+n0%3D-2&days=30');
+  expect([view.page, view.suppose, view.days]).toEqual(['what-if', ['quota a=6', 'nodes n0=-2'], 30]);
+  expect(addressOf(view)).toBe('./what-if?if=quota+a%3D6&if=nodes+n0%3D-2&days=30');
+  expect(addressOf({ page: 'what-if' })).toBe('./what-if');
 });
 
 test('the page of efficiency has its days and what a row stands for in the address', () => {

@@ -3,7 +3,7 @@
 // Which page is shown, and what of it? The address says all of it: a link shows the same to others.
 import type { By } from '../api/ledger_types';
 
-export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects' | 'timeline' | 'efficiency' | 'nodes';
+export type PageName = 'home' | 'map' | 'queue' | 'job' | 'projects' | 'timeline' | 'efficiency' | 'what-if' | 'nodes';
 export type Tab = 'overview' | 'logs' | 'attempts' | 'events' | 'spec';
 export type StateFilter = 'waiting' | 'hold' | 'running' | 'ended';
 export type TimelineRows = 'nodes' | 'jobs' | 'projects';
@@ -30,15 +30,19 @@ export interface View {
   rows: TimelineRows; // of the timeline, as below
   minutes: number; // that are seen; 0 = as many as what happened needs
   at: number; // ms: the first moment seen; 0 = it goes on with now
+  suppose: string[]; // of a what-if: "quota vision=6", as model/what_if.ts reads it
+  days: number; // that are replayed
   zoom: string; // "2.5@0.31,0.4": times, and the point in the middle as parts of the map; empty = all of it
 }
 
 const kStates: readonly StateFilter[] = ['waiting', 'hold', 'running', 'ended'];
-const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects', 'timeline', 'efficiency', 'nodes'];
+const kPages: readonly PageName[] = ['home', 'map', 'queue', 'job', 'projects', 'timeline', 'efficiency', 'what-if', 'nodes'];
 const kTabs: readonly Tab[] = ['overview', 'logs', 'attempts', 'events', 'spec'];
 export const kColours: readonly MapColour[] = ['project', 'state', 'activity', 'memory'];
 export const kBys: readonly By[] = ['project', 'user', 'job', 'gpu', 'pool', 'day'];
 export const kRows: readonly TimelineRows[] = ['nodes', 'jobs', 'projects'];
+export const kDaysReplayed = 7;
+const kDaysMost = 90;
 const kMinutesMost = 400 * 24 * 60;
 const kSorts: readonly Sort[] = ['position', 'waiting', 'gpus', 'project'];
 
@@ -65,6 +69,8 @@ export function viewOf(path: string, search: string): View {
     colour: word('colour', kColours),
     chosen: asked.get('sel') ?? '',
     zoom: asked.get('zoom') ?? '',
+    suppose: asked.getAll('if'),
+    days: Math.min(number('days'), kDaysMost) || kDaysReplayed,
     by: word('by', kBys),
     from: day('from'),
     to: day('to'),
@@ -95,6 +101,11 @@ export function addressOf(view: Partial<View> & { page: PageName }): string {
     if (view.from) said.set('from', view.from);
     if (view.to) said.set('to', view.to);
     return withSearch('./efficiency', said);
+  }
+  if (view.page === 'what-if') {
+    for (const change of view.suppose ?? []) said.append('if', change);
+    if (view.days && view.days !== kDaysReplayed) said.set('days', String(view.days));
+    return withSearch('./what-if', said);
   }
   if (view.page === 'nodes') {
     if (view.text) said.set('q', view.text);
