@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What would the last days have been under a change? A replay is begun, looked at, and ended.
+#include "api/answers/job_views.h"
 #include "api/answers/nearest_project.h"
 #include "api/answers/routes.h"
 #include "api/http/problem.h"
+#include "codec/api/replay_json.h"
 
 namespace berth::api {
 namespace {

@@ -19,6 +19,7 @@
 #include "cli/terminal/text_file.h"
 #include "cli/what_if/replay_page.h"
 #include "cli/what_if/what_if_page.h"
+#include "codec/api/replay_json.h"
 #include "codec/files/state_file.h"
 #include "codec/words/words.h"
 #include "lifecycle/describe.h"

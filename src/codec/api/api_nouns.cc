@@ -5,6 +5,7 @@
 #include "codec/api/api_style.h"
 #include "codec/api/foresight_fields.h"
 #include "codec/api/node_view_fields.h"
+#include "codec/api/replay_json.h"
 
 namespace berth::codec {
 namespace {

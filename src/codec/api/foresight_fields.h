@@ -146,10 +146,9 @@ struct Fields<model::WhatIf> {
 template <>
 struct Fields<model::ReplayRequest> {
     static void visit(auto&& field) {
-        using R = model::ReplayRequest;
-        field("days", &R::days);
-        field("suppose", &R::suppose);
-        field("policy", &R::policy);
+        field("days", &model::ReplayRequest::days);
+        field("suppose", &model::ReplayRequest::suppose);
+        field("policy", &model::ReplayRequest::policy);
     }
 };
 
@@ -171,11 +170,10 @@ struct Fields<model::ReplayFigures> {
 template <>
 struct Fields<model::ReplaySides> {
     static void visit(auto&& field) {
-        using S = model::ReplaySides;
-        field("project", &S::project);
-        field("really", &S::really);
-        field("as_set", &S::as_set);
-        field("changed", &S::changed);
+        field("project", &model::ReplaySides::project);
+        field("really", &model::ReplaySides::really);
+        field("as_set", &model::ReplaySides::as_set);
+        field("changed", &model::ReplaySides::changed);
     }
 };
 

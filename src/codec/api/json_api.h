@@ -27,7 +27,6 @@
 #include "model/answer/start_estimate.h"
 #include "model/answer/verdict.h"
 #include "model/answer/what_if.h"
-#include "model/answer/what_if_replay.h"
 #include "model/event.h"
 #include "model/job/submission.h"
 #include "model/plan.h"
@@ -154,8 +153,6 @@ base::Result<model::Pool> parse_pool(std::string_view text);
 
 std::string what_if_request_json(const WhatIfRequest& request, const NameSource& names);
 base::Result<WhatIfRequest> parse_what_if_request(std::string_view text);
-std::string replay_request_json(const model::ReplayRequest& request);
-base::Result<model::ReplayRequest> parse_replay_request(std::string_view text);
 
 // --- what servers answer
 std::string job_json(const JobView& job, const NameSource& names);
@@ -180,8 +177,6 @@ std::string share_account_json(const model::ShareAccount& account);
 base::Result<model::ShareAccount> parse_share_account(std::string_view text);
 std::string what_if_json(const model::WhatIf& what_if, const NameSource& names);
 base::Result<model::WhatIf> parse_what_if(std::string_view text, NameTable& names);
-std::string what_if_replay_json(const model::WhatIfReplay& replay, const NameSource& names);
-base::Result<model::WhatIfReplay> parse_what_if_replay(std::string_view text);
 
 std::string event_json(const model::Event& event, const NameSource& names);
 base::Result<model::Event> parse_event_json(std::string_view text, NameTable& names);
