@@ -32,7 +32,9 @@ std::optional<Advice> smaller_part(const model::JobRecord& job, const GpuTimes& 
     const std::int64_t had = request.share.value;
     if (!is_small || had <= 0) return {};
     const std::int64_t enough = enough_of(had, times);
-    if (enough >= had) return {};
+    // A part has a price of its own: who shares a GPU waits for the other now and then.
+    constexpr std::int64_t kWorth = 5;  // a fifth of what it had
+    if ((had - enough) * kWorth < had) return {};
     const auto gets = static_cast<std::int64_t>(WideAmount{measured(times)} * (had - enough) / had);
     return Advice{GpuUse::AllocatedIdle, std::min(gets, times.allocated_idle),
                   "-g " + base::format_thousandths(enough) +

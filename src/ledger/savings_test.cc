@@ -153,6 +153,29 @@ TEST_CASE("a smaller part of a GPU gets back what it is smaller by, not all idle
     CHECK(weeks.most()[0].starts_with("70 half: -g 0.15 is time enough"));
 }
 
+TEST_CASE("who leaves less than a fifth of a GPU idle is not said to share it") {
+    for (const std::int64_t busy : {70, 80}) {
+        CAPTURE(busy);
+        Weeks weeks;
+        weeks.used(GpuUse::AllocatedIdle, 100 - busy, "nlp", "bob");
+        model::JobRecord& job =
+            weeks.job("whole", "nlp", "bob", {.busy = busy, .allocated_idle = 100 - busy});
+        job.spec.request.gpus = 1;
+        CHECK(weeks.most().size() == (busy == 70 ? 1 : 0));
+    }
+}
+
+TEST_CASE("jobs with several GPUs that wait for their data are said to") {
+    Weeks weeks;
+    weeks.used(GpuUse::AllocatedIdle, 60, "nlp", "bob");
+    model::JobRecord& job = weeks.job("wide", "nlp", "bob", {.busy = 40, .allocated_idle = 60});
+    job.spec.request.gpus = 8;
+    REQUIRE(weeks.most().size() == 1);
+    CHECK(weeks.most()[0] ==
+          "60 wide: its GPUs waited for 60 % of the time: look at what feeds them (data, CPUs), or "
+          "ask for fewer");
+}
+
 TEST_CASE("GPUs that were free while jobs waited are a saving of their pool") {
     Weeks weeks;
     weeks.used(GpuUse::BlockedByRoom, 30);
