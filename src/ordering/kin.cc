@@ -37,9 +37,11 @@ void Kin::ended(const Place& place, std::size_t step) {
     leave(members, at);
 }
 
-// It stays in its place: what others noted of their kin counts by places.
+// It stays in its place: what others noted of their kin counts by places. Where there were never
+// others, as of a job that was only asked about, nothing stays.
 void Kin::withdrawn(const Place& place) {
     Members& members = families_.at(place.family);
+    if (members.next_number == 1) return void(families_.erase(place.family));
     const std::size_t at = members.at(place.number);
     members.courses[at] = {};
     leave(members, at);

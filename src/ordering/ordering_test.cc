@@ -216,6 +216,17 @@ TEST_CASE("experts: who is taken back before it has used anything tells nothing"
     CHECK(experts.jobs_finished() == 0);
 }
 
+TEST_CASE("kin: who was only asked about leaves no family, whose place others would lose") {
+    Kin kin;
+    kin.withdrawn(hand_in(kin, 0, {}, 0));
+    model::OrderLedger kept;
+    kin.save(kept, 0);
+    CHECK(kept.families.empty());
+    const auto one = hand_in(kin, 1, {}, 0);
+    kin.withdrawn(hand_in(kin, 2, minutes(1), 0));
+    CHECK(kin.near(one).siblings.size() == 2);
+}
+
 TEST_CASE("experts: an opinion goes by its belief, whatever happened since") {
     Experts experts;
     const Places first = hand_in(experts, 0, {}, 0);
