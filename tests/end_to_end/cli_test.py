@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from server_case import BIN, PATIENCE, ServerCase, eventually, handles, main
@@ -491,6 +492,24 @@ class Demo(ServerCase):
             self.assertEqual(os.listdir(folder), [])
             eventually(lambda: folder not in subprocess.run(
                 ["ps", "-eo", "args"], capture_output=True, text=True).stdout)
+
+    def test_a_closed_terminal_and_an_impatient_interrupt_leave_nothing_behind(self):
+        for signals in ([signal.SIGHUP], [signal.SIGINT] * 4):
+            with tempfile.TemporaryDirectory(prefix="b") as folder:
+                demo = subprocess.Popen([BERTH, "demo"], env=dict(os.environ, TMPDIR=folder),
+                                        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        start_new_session=True)
+                for line in demo.stdout:
+                    if "susan 8 running" in line:
+                        break
+                for number in signals:  # as a terminal sends them: to all of its group
+                    os.killpg(demo.pid, number)
+                    time.sleep(0.02)
+                _, error = demo.communicate(timeout=PATIENCE)
+                self.assertIn("nothing is left behind", error)
+                self.assertEqual(os.listdir(folder), [])
+                eventually(lambda: folder not in subprocess.run(
+                    ["ps", "-eo", "args"], capture_output=True, text=True).stdout)
 
     def test_on_a_terminal_its_pages_stay_until_they_are_not_wanted(self):
         with tempfile.TemporaryDirectory(prefix="b") as folder:

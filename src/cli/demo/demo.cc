@@ -4,6 +4,7 @@
 // simulated GPUs; Joe and Jemma return and get their two each at once; Susan's jobs are paused,
 // go on later and lose nothing. What is promised is checked at the end (demo_facts.h).
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -293,6 +294,9 @@ void say_end(bool is_kept, base::Duration took) {
 int run_demo(Context& context, const Arguments&) {
     const base::TimePoint begun = clock_now();
     Interrupt interrupt;
+    // Whose terminal is closed, or whose reader has gone, ends as by Ctrl-C.
+    ::signal(SIGHUP, [](int) { ::raise(SIGTERM); });
+    ::signal(SIGPIPE, SIG_IGN);
     print(context.out.paint(Tone::Strong, "Berth demo") +
           ": 8 simulated GPUs, 3 projects with 2 GPUs guaranteed to each.\n"
           "The jobs are real processes that train a small model and save before a pause.\n"
@@ -305,7 +309,7 @@ int run_demo(Context& context, const Arguments&) {
     const bool has_viewer = ::isatty(STDIN_FILENO) != 0 && context.out.is_terminal;
     const Success stayed = kept && *kept && has_viewer ? demo->stay() : Success{};
     demo.reset();
-    server->reset();
+    if (const Success ended = (*server)->end(); !ended) return report(context, ended.error());
     if (!stayed) return report(context, stayed.error());
     if (kept && has_viewer) print_notice("\nberth: demo ended, nothing is left behind\n");
     if (!kept && (interrupt.has_come() || kept.error().exit_code == kDetached)) {

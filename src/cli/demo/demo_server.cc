@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 namespace berth::cli {
@@ -34,9 +35,14 @@ int run_self(std::vector<std::string> words, std::string& output) {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    // Not of the terminal's group: Ctrl-C is for the demo, which then asks it to end the server.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     pid_t child = -1;
     const int error =
-        ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+        ::posix_spawn(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     int status = -1;
@@ -88,11 +94,21 @@ Outcome<std::unique_ptr<DemoServer>> DemoServer::start(const Context& outer,
     return refuse(kServerUnreachable, "the demo's server did not start: " + output);
 }
 
-DemoServer::~DemoServer() {
+DemoServer::~DemoServer() { (void)end(); }
+
+Success DemoServer::end() {
+    if (directory_.empty()) return {};
     std::string output;
-    run_self({"down", "--data", directory_, "--jobs", "cancel"}, output);
+    const int code = run_self({"down", "--data", directory_, "--jobs", "cancel"}, output);
+    const std::string directory = std::exchange(directory_, "");
+    // While it lives its folder is what it can be reached by.
+    if (code != 0) {
+        return refuse(kFailed, "the demo's server did not end: " + output,
+                      "berth down --data " + directory + " --jobs cancel");
+    }
     std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
+    std::filesystem::remove_all(directory, ignored);
+    return {};
 }
 
 std::string DemoServer::sibling(const std::string& program) const {

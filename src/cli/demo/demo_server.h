@@ -17,8 +17,10 @@ class DemoServer {
     // Starts `berth up` and returns when it is ready. Errors: what it said.
     static Outcome<std::unique_ptr<DemoServer>> start(const Context& outer,
                                                       const std::string& gpus);
-    // Ends the server with all its jobs and removes the directory.
     ~DemoServer();
+    // Ends the server with all its jobs and removes the directory, once. Errors: it lives on, and
+    // its directory stays.
+    Success end();
     DemoServer(const DemoServer&) = delete;
     DemoServer& operator=(const DemoServer&) = delete;
 
