@@ -44,10 +44,11 @@ class Reference(ServerCase):
                                             env=environment, capture_output=True, timeout=PATIENCE)
                     printed = result.stdout + result.stderr
                     found = list(map(shape, printed.splitlines()))
-                    is_right = shown is None or shape(shown) in found
+                    is_right = result.returncode == code and (
+                        shown is None or shape(shown) in found)
                     if is_right or not LOOKS.match(command) or time.monotonic() > deadline:
                         break
-                    time.sleep(0.1)  # a job is still on its way to the state the page shows
+                    time.sleep(0.1)  # a job is on its way to it, the log is young
                 self.assertEqual(result.returncode, code, f"{command}\n{printed}")
                 self.assertTrue(is_right, f"{command}: {shown}\n{printed}")
                 count += 1

@@ -336,8 +336,10 @@ std::string status_page(const codec::ServerView& server, base::TimePoint now, co
         return "  " + style.paint(Tone::Faint, padded) + printable(text) + "\n";
     };
     const std::string separator = " " + std::string(style.glyphs().dot) + " ";
-    std::string text = style.paint(Tone::Strong, "Berth " + server.version) + "  up " +
-                       age(now - server.started) + ", process " + std::to_string(server.pid) + "\n";
+    const std::string process =
+        "up " + age(now - server.started) + ", process " + std::to_string(server.pid);
+    std::string text = style.paint(Tone::Strong, "Berth " + server.version) + "  " +
+                       (now < server.started ? "now; another process served then" : process) + "\n";
     text += row(
         "gpus",
         base::format(server.gpus.total) + separator + base::format(server.gpus.used) + " used" +
@@ -361,7 +363,8 @@ std::string status_page(const codec::ServerView& server, base::TimePoint now, co
     if (!server.checkpoint_lack.empty())
         text += row("pauses", "by signal, no processes are kept: " + server.checkpoint_lack);
     text += row("profile", server.profile);
-    text += row("store", server.data_dir + ", " + std::to_string(server.sequence) + " events");
+    text += row("store", server.data_dir + ", " + std::to_string(server.sequence) +
+                             (server.sequence == 1 ? " event" : " events"));
     if (server.storage.text) text += row("full", *server.storage.text);
     if (server.port > 0) text += row("address", "http://127.0.0.1:" + std::to_string(server.port));
     return text;

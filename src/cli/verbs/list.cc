@@ -141,6 +141,9 @@ int watch(const Context& context, Client& client, const JobQuery& query,
 int list_jobs(Context& context, const Arguments& arguments) {
     const auto query = query_of(arguments);
     if (!query) return report(context, query.error());
+    if (arguments.has("watch") && context.at) {
+        return report(context, {kBadUsage, "--watch shows what is now; leave out --at", ""});
+    }
     Client client(context);
     if (arguments.has("watch")) return watch(context, client, *query, arguments);
     const auto shown = wanted_jobs(client, *query, arguments);

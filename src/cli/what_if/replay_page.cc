@@ -24,11 +24,15 @@ std::string figures_table(const ReplaySides& all, const Style& style) {
                  {.title = "AS SET", .align = Align::Right},
                  {.title = "CHANGED", .align = Align::Right}});
     const auto row = [&](const char* name, auto text) {
-        const std::string as_set = text(all.as_set);
-        const std::string changed = text(all.changed);
+        const auto shown = [&](const ReplayFigures& side) {
+            return side.jobs > 0 ? text(side) : std::string("-");
+        };
+        const std::string as_set = shown(all.as_set);
+        const std::string changed = shown(all.changed);
         const Tone tone = as_set == changed ? Tone::Plain : Tone::Strong;
-        table.add_row({name, text(all.really), as_set, {changed, tone}});
+        table.add_row({name, shown(all.really), as_set, {changed, tone}});
     };
+    row("jobs that ended", [](const ReplayFigures& side) { return std::to_string(side.jobs); });
     row("mean wait", [](const ReplayFigures& side) { return time_text(side.mean_wait); });
     row("p95 wait", [](const ReplayFigures& side) { return time_text(side.p95_wait); });
     row("mean time to the end",
@@ -54,13 +58,21 @@ std::string projects_table(const std::vector<ReplaySides>& projects, const Style
                  {.title = "TO THE END", .align = Align::Right},
                  {.title = "PAUSES", .align = Align::Right}});
     for (const ReplaySides& one : projects) {
-        const auto time = [&](model::Duration ReplayFigures::* figure) {
-            return change_of(time_text(one.as_set.*figure), time_text(one.changed.*figure));
+        const auto both = [&](auto text) {
+            const auto shown = [&](const ReplayFigures& side) {
+                return side.jobs > 0 ? text(side) : std::string("-");
+            };
+            return change_of(shown(one.as_set), shown(one.changed));
         };
-        table.add_row(
-            {one.project, std::to_string(one.as_set.jobs), time(&ReplayFigures::mean_wait),
-             time(&ReplayFigures::p95_wait), time(&ReplayFigures::mean_completion),
-             change_of(std::to_string(one.as_set.pauses), std::to_string(one.changed.pauses))});
+        const auto time = [&](model::Duration ReplayFigures::* figure) {
+            return both([&](const ReplayFigures& side) { return time_text(side.*figure); });
+        };
+        table.add_row({one.project,
+                       change_of(std::to_string(one.as_set.jobs), std::to_string(one.changed.jobs)),
+                       time(&ReplayFigures::mean_wait), time(&ReplayFigures::p95_wait),
+                       time(&ReplayFigures::mean_completion), both([](const ReplayFigures& side) {
+                           return std::to_string(side.pauses);
+                       })});
     }
     return table.render(style);
 }
@@ -74,7 +86,13 @@ std::string replay_page(const model::WhatIfReplay& replay, const std::string& ti
     text += figures_table(replay.all, style) + projects_table(replay.projects, style);
     std::string note = "nothing was changed";
     if (replay.never_ran > 0) {
-        note = std::to_string(replay.never_ran) + " jobs that never ran are left out; " + note;
+        note = std::to_string(replay.never_ran) +
+               (replay.never_ran == 1 ? " job that has" : " jobs that have") +
+               " not run are left out; " + note;
+    }
+    if (replay.changes_passed_over > 0) {
+        note = "changes of the cluster that could not be played again: " +
+               std::to_string(replay.changes_passed_over) + "; " + note;
     }
     return text + style.paint(Tone::Faint, note) + "\n";
 }

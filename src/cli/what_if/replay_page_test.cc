@@ -30,7 +30,7 @@ TEST_CASE("a replay shows what really happened, both sides, and each project's d
     CHECK(words.find("\nmean wait 14m 12m 4m\n") != std::string::npos);
     CHECK(words.find("\nuse 50 % 50 % 50 %\n") != std::string::npos);
     CHECK(words.find("\nvision 10 12m -> 4m 0s 0s 1\n") != std::string::npos);
-    CHECK(page.ends_with("3 jobs that never ran are left out; nothing was changed\n"));
+    CHECK(page.ends_with("3 jobs that have not run are left out; nothing was changed\n"));
 }
 
 }  // namespace berth::cli

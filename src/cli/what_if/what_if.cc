@@ -16,6 +16,7 @@
 #include "cli/command_line/nodes_text.h"
 #include "cli/command_line/output.h"
 #include "cli/command_line/submission_flags.h"
+#include "cli/terminal/interrupt.h"
 #include "cli/terminal/text_file.h"
 #include "cli/what_if/replay_page.h"
 #include "cli/what_if/what_if_page.h"
@@ -82,10 +83,16 @@ Outcome<std::string> replayed(Context& context, const model::ReplayRequest& requ
     constexpr std::string_view kAddress = "what-if/replay";
     constexpr std::chrono::milliseconds kPause{200};
     Client client(context);
+    const Interrupt interrupt;
     auto body = client.post(std::string(kAddress), codec::replay_request_json(request));
     while (body) {
         const auto replay = codec::parse_what_if_replay(*body);
         if (!replay) return tl::unexpected(Failure::from(replay.error()));
+        if (interrupt.has_come() && !model::is_final(replay->state)) {
+            // Else it would keep others from asking.
+            (void)client.remove(kAddress, std::to_string(replay->id));
+            return refuse(kFailed, "interrupted; the replay was ended");
+        }
         if (replay->state == model::ReplayState::Done) break;
         if (replay->state == model::ReplayState::Cancelled)
             return refuse(kFailed, "a user ended this replay");
@@ -119,9 +126,12 @@ int replay_and_show(Context& context, const Arguments& arguments, model::ReplayR
     }
     const auto replay = codec::parse_what_if_replay(*answer);
     if (!replay) return report(context, Failure::from(replay.error()));
-    const std::string in_days =
-        request.days == 1 ? ", in the last day" : ", in the last " + days + " days";
-    print(replay_page(*replay, title + in_days, context.out));
+    const std::string in_days = request.days == 1 ? "day" : days + " days";
+    const model::Duration length = replay->to - replay->from;
+    const bool is_young = length < std::chrono::hours(24) * request.days - std::chrono::minutes(1);
+    const std::string known = base::format(std::chrono::round<std::chrono::seconds>(length));
+    const std::string of_log = is_young ? ", of which the log has " + known : "";
+    print(replay_page(*replay, title + ", in the last " + in_days + of_log, context.out));
     return kDone;
 }
 

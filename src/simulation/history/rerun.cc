@@ -179,6 +179,13 @@ Status Rerun::prepare() {
     State state = state_at_begin(history_);
     BERTH_TRY(policy, model::changed_policy(question_.started_policy, state.policy));
     history_.save_time = std::min(history_.save_time, policy.pause_grace);
+    for (const Hypothesis& one : question_.suppose) {
+        if (!is_right(one.what) || one.pool.empty()) continue;
+        if (state.cluster.find_pool(one.pool).is_valid()) continue;
+        return base::fail(
+            base::ErrorCode::NotFound,
+            "pool \"" + one.pool + "\" was not there when these days began; ask for fewer days");
+    }
     State changed = state;
     BERTH_TRY_VOID(foresight::suppose(changed, of_begin(question_.suppose, state), history_.from));
     changed.policy = model::merged(changed.policy, question_.policy);

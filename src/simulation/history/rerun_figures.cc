@@ -61,23 +61,25 @@ std::int64_t capacity_gpu_ms(const model::LedgerBook& ledger) {
 
 // Of one project, or of all.
 ReplaySides sides_of(const History& history, const BothSides& sides, const std::string* project) {
-    Numbers ended;
+    Numbers ended;  // really, and as it was set: what happened does not depend on the change
+    Numbers ended_changed;  // of them
     std::vector<bool> counts(history.jobs.size(), false);
     for (std::size_t number = 0; number < history.jobs.size(); ++number) {
         counts[number] = project == nullptr || history.jobs[number].project == *project;
-        const bool ends = history.really.jobs[number].end && sides.as_set.replay.jobs[number].end &&
-                          sides.changed.replay.jobs[number].end;
-        if (counts[number] && ends) ended.push_back(number);
+        const bool ends = history.really.jobs[number].end && sides.as_set.replay.jobs[number].end;
+        if (!counts[number] || !ends) continue;
+        ended.push_back(number);
+        if (sides.changed.replay.jobs[number].end) ended_changed.push_back(number);
     }
-    const auto of = [&](const Replay& replay) {
-        ReplayFigures result = figures(history, replay, ended);
+    const auto of = [&](const Replay& replay, const Numbers& jobs) {
+        ReplayFigures result = figures(history, replay, jobs);
         result.used_gpu_ms = used_gpu_ms(history, replay, counts);
         return result;
     };
     return {.project = project == nullptr ? "" : *project,
-            .really = of(history.really),
-            .as_set = of(sides.as_set.replay),
-            .changed = of(sides.changed.replay)};
+            .really = of(history.really, ended),
+            .as_set = of(sides.as_set.replay, ended),
+            .changed = of(sides.changed.replay, ended_changed)};
 }
 
 }  // namespace
@@ -97,7 +99,8 @@ void add_figures(const History& history, BothSides sides, model::WhatIfReplay& a
         answer.projects.push_back(sides_of(history, sides, &project));
     }
     std::ranges::stable_sort(answer.projects, {}, [](const ReplaySides& one) {
-        return one.changed.mean_wait - one.as_set.mean_wait;
+        const std::int64_t starved = one.as_set.jobs - one.changed.jobs;
+        return std::pair(starved, one.changed.mean_wait - one.as_set.mean_wait);
     });
 }
 

@@ -14,8 +14,9 @@ struct BothSides {
     const CoreReplay& changed;
 };
 
-// Waits, times and pauses are of the jobs that end in all three; GPU time is of all jobs, in the
-// days of the history alone. Who waits less under the change comes first.
+// Waits, times and pauses are of the jobs that ended really and end as it was set; under the
+// change, of those of them that end there too. GPU time is of all jobs, in the days of the history
+// alone. Who waits less under the change comes first, who has jobs that never end last.
 void add_figures(const History& history, BothSides sides, model::WhatIfReplay& answer);
 
 }  // namespace berth::simulation

@@ -61,19 +61,25 @@ std::string winners_and_losers(const model::WhatIfReplay& answer) {
 }  // namespace
 
 std::string rerun_sentence(const model::WhatIfReplay& answer) {
-    std::string text =
-        answer.all.as_set.jobs == 0
-            ? "No job ends both as the cluster was set and under the change."
-            : waits(answer.all) + pauses(answer.all) + winners_and_losers(answer) + ".";
+    // What the others gain is no gain then.
     if (answer.never_end > 0) {
-        text += " " + count_of(answer.never_end, "job") + " would never have ended.";
+        const ReplaySides& loser = answer.projects.back();
+        const std::int64_t its = loser.as_set.jobs - loser.changed.jobs;
+        std::string text = count_of(answer.never_end, "job") + " would never have ended";
+        if (answer.projects.size() > 1 && its > 0) {
+            text += its == answer.never_end ? ", all of " + loser.project
+                                            : ", " + std::to_string(its) + " of " + loser.project;
+        }
+        return text + ".";
     }
-    return text;
+    if (answer.all.as_set.jobs == 0) return "No job has ended, so nothing can be compared.";
+    return waits(answer.all) + pauses(answer.all) + winners_and_losers(answer) + ".";
 }
 
 std::string trust_sentence(const model::WhatIfReplay& answer) {
-    return "Both sides are simulated, from the same submissions and run times. As it was set, "
-           "the simulation has jobs wait " +
+    const std::string both = "Both sides are simulated, from the same submissions and run times.";
+    if (answer.all.as_set.jobs == 0) return both;
+    return both + " As it was set, the simulation has jobs wait " +
            said(answer.all.as_set.mean_wait) + " on average; really they waited " +
            said(answer.all.really.mean_wait) + ".";
 }

@@ -47,3 +47,13 @@ test('pairs have a difference, and say whether it is better', () => {
   expect(pauses).toMatchObject({ difference: '+2', isBetter: false });
   expect(use).toMatchObject({ difference: '+10 %', isBetter: undefined });
 });
+
+test('what jobs that never end would have waited is no gain', () => {
+  const side = (jobs: number, wait: number): ReplayFigures => ({
+    jobs, mean_wait: wait, p95_wait: wait, mean_completion: 600, pauses: 0, lost_gpu_ms: 0, used_gpu_ms: 0, capacity_gpu_ms: 1000,
+  });
+  const [some] = pairsOf({ project: '', really: side(4, 60), as_set: side(4, 60), changed: side(2, 1) });
+  expect(some).toMatchObject({ difference: 'of fewer jobs', isBetter: undefined });
+  const [none] = pairsOf({ project: '', really: side(4, 60), as_set: side(4, 60), changed: side(0, 0) });
+  expect(none?.changed.text).toBe('-');
+});

@@ -91,12 +91,15 @@ export function pairsOf({ really, as_set, changed }: ReplaySides): Pair[] {
   ): Pair => {
     const [one, other] = [of(as_set), of(changed)];
     const most = Math.max(one, other, Number.MIN_VALUE);
-    const isSame = say(one) === say(other);
+    // Of no job there is nothing to say, and jobs that never end are no gain of the others.
+    const said = (side: ReplayFigures) => (side.jobs === 0 && isJudged ? '-' : say(of(side)));
+    const isOfFewer = isJudged && as_set.jobs !== changed.jobs;
+    const isSame = isOfFewer || said(as_set) === said(changed);
     return {
-      title, means, really: say(of(really)),
-      asSet: { text: say(one), part: (100 * one) / most },
-      changed: { text: say(other), part: (100 * other) / most },
-      difference: isSame ? '' : differenceOf(other - one, say),
+      title, means, really: said(really),
+      asSet: { text: said(as_set), part: (100 * one) / most },
+      changed: { text: said(changed), part: (100 * other) / most },
+      difference: isOfFewer ? 'of fewer jobs' : isSame ? '' : differenceOf(other - one, say),
       isBetter: isSame || !isJudged ? undefined : other < one,
     };
   };

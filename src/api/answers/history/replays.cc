@@ -55,6 +55,11 @@ base::Result<simulation::RerunQuestion> read_question(const Site& site, const Ca
     const lifecycle::State& state = site.controller.state();
     for (const Hypothesis& one : request.suppose) BERTH_TRY_VOID(check(one, state.cluster));
     BERTH_TRY_VOID(model::changed_policy(site.controller.policy(), request.policy));
+    for (const auto& [name, value] : request.policy) {
+        if (!name.starts_with("idle_")) continue;
+        return base::invalid(name + ": cannot be supposed of past days: which GPUs were idle is " +
+                             "not in the log");
+    }
     const model::TimePoint now = std::max(site.clock.now(), state.time);
     return simulation::RerunQuestion{.from = now - request.days * kDay,
                                      .to = now,
