@@ -56,9 +56,7 @@ std::optional<Advice> faster_feeding(const model::JobRecord& job, const GpuTimes
 
 }  // namespace
 
-bool is_measured(const GpuTimes& times) {
-    return times.busy > 0 && measured(times) > times.not_measured;
-}
+bool is_measured(const GpuTimes& times) { return measured(times) > times.not_measured; }
 
 std::vector<Advice> advice(const model::JobRecord& job, const GpuTimes& times) {
     std::vector<Advice> found;

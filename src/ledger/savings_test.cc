@@ -108,8 +108,9 @@ TEST_CASE("where nothing is wasted that is said, and no saving is made up") {
           "Of 12.0 GPU hours from 1970-01-02 to 1970-01-03 100 % were busy. Nothing was wasted.");
     CHECK(weeks.most().empty());
     weeks.used(GpuUse::NotMeasured, 12, "nlp", "bob");
-    CHECK(weeks.said({1, 1}) ==
-          "Of 24.0 GPU hours on 1970-01-02 100 % ran jobs. No waste was measured.");
+    CHECK(
+        weeks.said({1, 1}) ==
+        "Of 24.0 GPU hours on 1970-01-02 100 % were busy or not measured. No waste was measured.");
 }
 
 TEST_CASE("a part below one percent is not worth a word") {
@@ -137,7 +138,7 @@ TEST_CASE("another user's job, and idle time that no act is known for, are no sa
     weeks.used(GpuUse::AllocatedIdle, 10, "nlp", "bob");
     weeks.job("of ana", "nlp", "ana", {.busy = 5, .allocated_idle = 10});
     // Idle before it was parked: nothing was measured of its work.
-    weeks.job("parked", "nlp", "bob", {.allocated_idle = 10});
+    weeks.job("parked", "nlp", "bob", {.allocated_idle = 10, .not_measured = 20});
     CHECK(weeks.most().empty());
     CHECK(weeks.said() ==
           "Of 10.0 GPU hours in the last 7 days 0 % were busy. 100 % were allocated but idle.");
@@ -151,6 +152,15 @@ TEST_CASE("a smaller part of a GPU gets back what it is smaller by, not all idle
     job.spec.request.share = base::MilliGpu{500};
     REQUIRE(weeks.most().size() == 1);
     CHECK(weeks.most()[0].starts_with("70 half: -g 0.15 is time enough"));
+}
+
+TEST_CASE("who did nothing at all comes first") {
+    Weeks weeks;
+    weeks.used(GpuUse::AllocatedIdle, 150, "nlp", "bob");
+    weeks.job("idle", "nlp", "bob", {.allocated_idle = 100}).spec.request.gpus = 4;
+    weeks.job("half", "nlp", "bob", {.busy = 50, .allocated_idle = 50}).spec.request.gpus = 4;
+    REQUIRE(weeks.most().size() == 2);
+    CHECK(weeks.most()[0].starts_with("100 idle: its GPUs waited for 100 % of the time"));
 }
 
 TEST_CASE("who leaves less than a fifth of a GPU idle is not said to share it") {
@@ -184,8 +194,8 @@ TEST_CASE("GPUs that were free while jobs waited are a saving of their pool") {
     CHECK(weeks.most().size() == 2);
     CHECK(weeks.savings().most[0].pool == "default");
     CHECK(weeks.said() ==
-          "Of 100 GPU hours in the last 7 days 50 % ran jobs. 30 % were free, too few at once for "
-          "jobs that waited.");
+          "Of 100 GPU hours in the last 7 days 50 % were busy or not measured. 30 % were free, too "
+          "few at once for jobs that waited.");
 }
 
 TEST_CASE("only the largest are listed, and what the others sum to") {

@@ -39,7 +39,7 @@ std::string use(const GpuTimes& times, const std::string& days) {
     const bool is_known = times.not_measured * kLittle <= times.busy;
     const std::int64_t worked = times.busy + (is_known ? 0 : times.not_measured);
     std::string text = "Of " + said + " " + days + " " + part_text(worked, all) +
-                       (is_known ? " were busy" : " ran jobs");
+                       (is_known ? " were busy" : " were busy or not measured");
     const Part other = largest({{"were free", times.free},
                                 {"started or left jobs", times.starting + times.leaving},
                                 {"were reserved", times.reserved},

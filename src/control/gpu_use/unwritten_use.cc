@@ -8,10 +8,10 @@
 namespace berth::control {
 namespace {
 
-// At most a quarter of its time is not yet known; of long runs an hour.
+// At most a quarter of its time is not yet known; of long runs ten minutes.
 constexpr int kParts = 4;
 constexpr base::Duration kSoonest{60'000};
-constexpr base::Duration kLatest{3'600'000};
+constexpr base::Duration kLatest{600'000};
 
 template <typename Body, typename... Bodies>
 constexpr bool is_one_of = (std::is_same_v<Body, Bodies> || ...);
@@ -37,8 +37,9 @@ std::optional<model::JobUsed> UnwrittenUse::take(ports::AttemptId attempt) {
 model::JobId loses_gpus(const model::EventBody& body) {
     return std::visit(
         []<typename Body>(const Body& event) -> model::JobId {
-            if constexpr (is_one_of<Body, model::JobPaused, model::JobParked, model::JobResized,
-                                    model::JobFinished, model::AttemptLost, model::JobRequestSet>) {
+            if constexpr (is_one_of<Body, model::JobStarting, model::JobPaused, model::JobParked,
+                                    model::JobResized, model::JobFinished, model::AttemptLost,
+                                    model::JobRequestSet, model::JobMeasured>) {
                 return event.job;
             } else {
                 return {};

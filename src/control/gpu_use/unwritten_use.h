@@ -28,7 +28,8 @@ class UnwrittenUse {
     std::map<ports::AttemptId, Use> unwritten_;
 };
 
-// Whose attempt has other GPUs after that event, or none; not valid = no job's.
+// Whose attempt has other GPUs after that event, or none, or is known to have used them in another
+// way; not valid = no job's.
 model::JobId loses_gpus(const model::EventBody& body);
 
 }  // namespace berth::control

@@ -34,7 +34,7 @@ class Sample {
     // None where it was not measured.
     std::optional<std::int64_t> busy(const model::TaskPlacement& task, int gpu,
                                      const model::JobRecord& job) const {
-        const bool shares = !job.spec.request.is_whole();
+        const bool shares = task.share < base::kWholeGpu;  // also where it asked for a whole one
         const auto share = shares_.find({task.node, gpu, job.id});
         if (shares && share != shares_.end()) {
             return std::min(share->second * kPerMille / task.share.value, kPerMille);

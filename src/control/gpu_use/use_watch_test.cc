@@ -10,9 +10,11 @@ namespace {
 
 constexpr base::JobId kJob{1};
 
-// Job 1 on GPUs 0 and 1 of n0, whole or half of each.
+// Job 1 on GPUs 0 and 1 of n0, whole or half of each; packed with others where it has less than it
+// asked for.
 struct Watched {
-    explicit Watched(std::int64_t share) {
+    explicit Watched(std::int64_t share) : Watched(share, share) {}
+    Watched(std::int64_t asks, std::int64_t share) {
         model::Node node;
         node.name = "n0";
         node.gpus = 2;
@@ -23,7 +25,7 @@ struct Watched {
         model::JobSpec spec;
         spec.project = "a";
         spec.request.gpus = 2;
-        spec.request.share = base::MilliGpu{share};
+        spec.request.share = base::MilliGpu{asks};
         happen(model::JobSubmitted{kJob, spec, "ann", "train"});
         happen(model::JobStarting{kJob, 1, {}, {{0, {0}, 3, base::MilliGpu{share}, {}, {}}}});
         happen(model::JobRunning{kJob});
@@ -123,4 +125,11 @@ TEST_CASE("of a part of a GPU the part of its own time counts, of a GPU lent to 
     CHECK(job.busy(100, 100, {use(0, 250), use(1, 500)}) == std::nullopt);
     CHECK(job.busy(100, 100, {use(0, 250), use(1, 500)}) == 750);
     CHECK(job.busy(100, 100, {use(0, 900), use(1, 900)}) == 1'000);
+}
+
+TEST_CASE("who is packed with others is not credited what the others do") {
+    Watched job(1000, 400);
+    CHECK(job.hear(90, 90, {use(0, 0), use(1, 0)}) == Duration{0});
+    CHECK(job.hear(90, 90, {use(0, 0), use(1, 0)}) == Duration{30'000});
+    CHECK(job.hear(90, 90) == std::nullopt);
 }
