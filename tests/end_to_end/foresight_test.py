@@ -145,8 +145,8 @@ class Foresight(ServerCase):
             self.server.wait_for_state(job, "succeeded")
         before = self.sequence()
         text = self.out("whatif", "limit", "vision=8", "--days", "1")
-        self.assertRegex(text, r"^with the limit vision=8, in the last day, of which the log has \d+s\n"
-                               "Jobs would have ")
+        self.assertRegex(text, r"^with the limit vision=8, in the last day, of which the log "
+                               r"has \d+s\nJobs would have ")
         self.assertIn("Both sides are simulated", text)
         self.assertRegex(text, r"(?m)^vision +2 ")
         answer = json.loads(self.out("whatif", "limit", "vision=8", "--days", "1", "-o", "json"))
