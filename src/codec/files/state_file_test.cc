@@ -144,6 +144,16 @@ TEST_CASE("quotas of CPU and memory are said of each pool") {
     CHECK(is_equal(good(codec::state_json(state)), state));
 }
 
+TEST_CASE("memory is written to the byte, and as people write it where that is so") {
+    const auto state = good(
+        "projects: [{name: p, memory_quota: 64G, memory_limit: 99999999999}]\n"
+        "nodes: [{name: n1, gpus: 2}]");
+    const std::string text = codec::state_json(state);
+    CHECK(text.find("\"memory_quota\":\"64G\",\"memory_limit\":\"99999999999\"") !=
+          std::string::npos);
+    CHECK(is_equal(good(text), state));
+}
+
 TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
     const auto state = good(
         "now: 2h\nnodes: [{name: n1, gpus: 2}]\n"

@@ -67,12 +67,19 @@ void say(JsonWriter& json, const std::vector<T>& values) {
 
 const JobSpec kUsual;
 
+// As people write it where that says all of it.
+void say_memory(JsonWriter& json, std::string_view name, base::Bytes amount) {
+    const std::string text = base::format(amount);
+    const auto read = base::parse_bytes(text);
+    json.key(name).string(read && *read == amount ? text : std::to_string(amount.value));
+}
+
 // `general`: what would hold if nothing were said.
 void say_host_rights(JsonWriter& json, const Entitlement& rights, const Entitlement& general) {
     if (rights.cpu_quota) json.key("cpu_quota").raw(base::format(*rights.cpu_quota));
-    if (rights.memory_quota) json.key("memory_quota").string(base::format(*rights.memory_quota));
+    if (rights.memory_quota) say_memory(json, "memory_quota", *rights.memory_quota);
     if (rights.cpu_limit) json.key("cpu_limit").raw(base::format(*rights.cpu_limit));
-    if (rights.memory_limit) json.key("memory_limit").string(base::format(*rights.memory_limit));
+    if (rights.memory_limit) say_memory(json, "memory_limit", *rights.memory_limit);
     if (general.cpu_limit && !rights.cpu_limit) json.key("cpu_limit").string("none");
     if (general.memory_limit && !rights.memory_limit) json.key("memory_limit").string("none");
 }
