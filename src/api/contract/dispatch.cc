@@ -101,6 +101,25 @@ void answer_at(Site& site, const Route& route, Call call) {
     });
 }
 
+void answer_by(Site& site, const Route& route, Request request, std::vector<std::string> words,
+               Respond respond) {
+    if (!request.rights.has(route.right)) {
+        return respond(problem(403, "who signed in here may look and change nothing", "berth web"));
+    }
+    if (const auto asked = check_asked(route, request, words); !asked) {
+        return respond(problem(asked.error()));
+    }
+    if (route.changes == Changes::WithEvents) {
+        const std::string etag = etag_of(site, request);
+        const bool is_known_there = request.known_etags.find(etag) != std::string::npos;
+        if (is_known_there) return respond({304, "", "", {{"ETag", etag}}});
+        respond = with_etag(etag, std::move(respond));
+    }
+    const bool is_past = request.find(kAt.name) != nullptr;
+    Call call{std::move(request), std::move(respond), std::move(words)};
+    is_past ? answer_at(site, route, std::move(call)) : route.answer(site, std::move(call));
+}
+
 }  // namespace
 
 void answer(Site& site, Request request, Respond respond) {
@@ -116,23 +135,7 @@ void answer(Site& site, Request request, Respond respond) {
             allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
             continue;
         }
-        if (!request.rights.has(route.right)) {
-            return respond(
-                problem(403, "who signed in here may look and change nothing", "berth web"));
-        }
-        if (const auto asked = check_asked(route, request, words); !asked) {
-            return respond(problem(asked.error()));
-        }
-        if (route.changes == Changes::WithEvents) {
-            const std::string etag = etag_of(site, request);
-            const bool is_known_there = request.known_etags.find(etag) != std::string::npos;
-            if (is_known_there) return respond({304, "", "", {{"ETag", etag}}});
-            respond = with_etag(etag, std::move(respond));
-        }
-        const bool is_past = request.find(kAt.name) != nullptr;
-        Call call{std::move(request), std::move(respond), std::move(words)};
-        return is_past ? answer_at(site, route, std::move(call))
-                       : route.answer(site, std::move(call));
+        return answer_by(site, route, std::move(request), std::move(words), std::move(respond));
     }
     if (!allowed.empty()) {
         Response response =
