@@ -220,7 +220,7 @@ void Controller::on_gpus_seen(std::vector<UseSeen> seen) {
         for (const UseSeen& use : seen) {
             const model::JobRecord* job = current(transaction, use.attempt);
             if (job == nullptr) continue;
-            const auto act = take_use(transaction, unwritten_use_, policy_, *job, use);
+            const auto act = take_use(transaction, policy_, *job, use);
             if (act == model::IdleAct::Park) transaction.park(use.attempt);
             if (act == model::IdleAct::End)
                 end_job(transaction, *job, idle_text(transaction, *job));

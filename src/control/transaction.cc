@@ -14,6 +14,10 @@ base::Status Transaction::record(model::EventBody body, std::string_view actor) 
     return apply(std::move(body), actor);
 }
 
+void Transaction::add_use(const model::JobRecord& job, const UseSeen& seen) {
+    if (use_.add(seen, now_ - job.last_start.value_or(now_))) write_use(job.id);
+}
+
 void Transaction::write_use(model::JobId job) {
     const model::JobRecord* const known = find(job);
     if (known == nullptr || known->tasks.empty()) return;

@@ -50,8 +50,8 @@ class Transaction {
     base::Status record(model::EventBody body, std::string_view actor);
     // The same for what our own logic has shown to be possible.
     void note(model::EventBody body, std::string_view actor);
-    // What was seen of the GPUs of a job's attempt, if there is anything new.
-    void write_use(model::JobId job);
+    // What was seen of the GPUs of its attempt: now and then that is an event.
+    void add_use(const model::JobRecord& job, const UseSeen& seen);
 
     void keep_launch(model::JobId job, model::LaunchSpec launch);
     // The job of which something was asked under that key in this very turn; not valid when none
@@ -83,6 +83,7 @@ class Transaction {
 
   private:
     base::Status apply(model::EventBody body, std::string_view actor);
+    void write_use(model::JobId job);
 
     lifecycle::State& state_;
     UnwrittenUse& use_;

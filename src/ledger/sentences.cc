@@ -12,13 +12,13 @@ namespace {
 using model::GpuTimes;
 using model::GpuUse;
 
-struct Part {
+struct Said {
     std::string_view said;
     std::int64_t time = 0;
 };
 
-Part largest(std::initializer_list<Part> parts) {
-    return *std::ranges::max_element(parts, {}, &Part::time);
+Said largest(std::initializer_list<Said> parts) {
+    return *std::ranges::max_element(parts, {}, &Said::time);
 }
 
 std::string when(const Days& days, std::int64_t today) {
@@ -40,7 +40,7 @@ std::string use(const GpuTimes& times, const std::string& days) {
     const std::int64_t worked = times.busy + (is_known ? 0 : times.not_measured);
     std::string text = "Of " + said + " " + days + " " + part_text(worked, all) +
                        (is_known ? " were busy" : " were busy or not measured");
-    const Part other = largest({{"were free", times.free},
+    const Said other = largest({{"were free", times.free},
                                 {"started or left jobs", times.starting + times.leaving},
                                 {"were reserved", times.reserved},
                                 {"went to programs outside Berth", times.others},

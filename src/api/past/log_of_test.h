@@ -40,15 +40,19 @@ class LogOfTest {
             return std::make_unique<Reader>(*this);
         };
     }
+    // False: there was nothing to do.
+    bool turn() {
+        if (turns.empty()) return false;
+        auto [work, then] = std::move(turns.front());
+        turns.pop_front();
+        work();
+        then();
+        return true;
+    }
     // How many turns it took.
     int work() {
         int count = 0;
-        for (; !turns.empty(); ++count) {
-            auto [work, then] = std::move(turns.front());
-            turns.pop_front();
-            work();
-            then();
-        }
+        while (turn()) ++count;
         return count;
     }
     std::vector<model::Event> events;

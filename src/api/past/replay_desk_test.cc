@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <deque>
+#include "api/past/log_of_test.h"
 
 using namespace berth;
 using api::ReplayDesk;
@@ -11,8 +11,8 @@ using model::ReplayState;
 
 namespace {
 
-// A log in which one job ran, and the other thread, which does a part when a test says so.
-class Past {
+// A log in which one job ran.
+class Past : public api::LogOfTest {
   public:
     Past() {
         model::Node node;
@@ -20,37 +20,13 @@ class Past {
         node.gpus = 1;
         model::Project project;
         project.name = "nlp";
-        model::JobSpec spec;
-        spec.name = "j";
-        spec.project = "nlp";
         happen(model::NodeSet{node});
         happen(model::ProjectSet{project});
-        happen(model::JobSubmitted{{1}, spec, "maria", "true"});
+        submit({1});
         happen(model::JobStarting{
             {1}, 1, model::Rule::Allocate, {{.task = 0, .node = {0}, .gpu_mask = 1}}});
         happen(model::JobRunning{{1}});
         happen(model::JobFinished{{1}, model::JobState::Succeeded, 0, {}});
-    }
-    ports::Background background() {
-        return [this](std::function<void()> work, std::function<void()> then) {
-            if (is_busy) return false;
-            turns.push_back({std::move(work), std::move(then)});
-            return true;
-        };
-    }
-    ports::OpenLog open_log() {
-        return [this]() -> base::Result<std::unique_ptr<ports::LogReader>> {
-            if (is_broken) return base::fail(base::ErrorCode::Unavailable, "broken");
-            return std::make_unique<Reader>(*this);
-        };
-    }
-    bool turn() {
-        if (turns.empty()) return false;
-        auto [work, then] = std::move(turns.front());
-        turns.pop_front();
-        work();
-        then();
-        return true;
     }
     simulation::RerunQuestion question() const {
         return {.from = base::at_ms(0),
@@ -60,27 +36,6 @@ class Past {
                 .suppose = {},
                 .policy = {}};
     }
-
-    std::vector<model::Event> events;
-    std::deque<std::pair<std::function<void()>, std::function<void()>>> turns;
-    bool is_busy = false;
-    bool is_broken = false;
-
-  private:
-    void happen(model::EventBody body) {
-        const auto sequence = std::ssize(events) + 1;
-        events.push_back({sequence, base::at_ms(sequence * 1'000), "test", std::move(body)});
-    }
-    struct Reader final : ports::LogReader {
-        explicit Reader(Past& its_past) : past(its_past) {}
-        base::Status read_events(std::int64_t after, std::int64_t,
-                                 const std::function<void(model::Event&&)>& visit) override {
-            for (const model::Event& event : past.events)
-                if (event.sequence > after) visit(model::Event(event));
-            return {};
-        }
-        Past& past;
-    };
 };
 
 }  // namespace
@@ -94,8 +49,7 @@ TEST_CASE("a replay is done a part at a time, and its answer is kept") {
     REQUIRE(past.turn());
     CHECK(desk.find(*id)->state == ReplayState::PlaysAsSet);
     CHECK(desk.find(*id)->percent >= 10);
-    while (past.turn()) {
-    }
+    past.work();
     CHECK(desk.find(*id)->state == ReplayState::Done);
     CHECK(desk.find(*id)->id == *id);
     CHECK(desk.find(*id)->all.changed.mean_completion == std::chrono::seconds(1));
@@ -115,8 +69,7 @@ TEST_CASE("two are under way at once, and take turns") {
     past.turn();
     CHECK(desk.find(*one)->state == ReplayState::PlaysAsSet);
     CHECK(desk.find(*other)->state == ReplayState::PlaysAsSet);
-    while (past.turn()) {
-    }
+    past.work();
     CHECK(desk.begin(past.question()));
 }
 
@@ -126,9 +79,7 @@ TEST_CASE("one that is cancelled stops with the part that it is in") {
     const auto id = desk.begin(past.question());
     CHECK(desk.cancel(*id));
     CHECK(desk.find(*id)->state == ReplayState::Cancelled);
-    int turns = 0;
-    while (past.turn()) ++turns;
-    CHECK(turns == 2);  // the part, and putting it away
+    CHECK(past.work() == 2);  // the part, and putting it away
     CHECK(desk.find(*id)->state == ReplayState::Cancelled);
     CHECK_FALSE(desk.cancel(*id + 1));
     CHECK(desk.begin(past.question()));
@@ -138,13 +89,11 @@ TEST_CASE("old ones are forgotten, none that is under way") {
     Past past;
     ReplayDesk desk(past.open_log(), past.background());
     const auto first = desk.begin(past.question());
-    while (past.turn()) {
-    }
+    past.work();
     std::int64_t newest = 0;
     for (std::size_t i = 0; i < api::kReplaysKept; ++i) {
         newest = *desk.begin(past.question());
-        while (past.turn()) {
-        }
+        past.work();
     }
     CHECK(desk.find(*first) == nullptr);
     CHECK(desk.find(newest) != nullptr);

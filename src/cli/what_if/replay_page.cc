@@ -18,19 +18,21 @@ std::string gpu_time(std::int64_t gpu_ms) {
     return ledger::GpuTimeUnit(gpu_ms * 1000).said(gpu_ms * 1000);
 }
 
+// Of no job there is nothing to say.
+std::string shown(const ReplayFigures& side, const auto& text) {
+    return side.jobs > 0 ? text(side) : "-";
+}
+
 std::string figures_table(const ReplaySides& all, const Style& style) {
     Table table({{.title = "ALL JOBS"},
                  {.title = "REALLY", .align = Align::Right},
                  {.title = "AS SET", .align = Align::Right},
                  {.title = "CHANGED", .align = Align::Right}});
     const auto row = [&](const char* name, auto text) {
-        const auto shown = [&](const ReplayFigures& side) {
-            return side.jobs > 0 ? text(side) : std::string("-");
-        };
-        const std::string as_set = shown(all.as_set);
-        const std::string changed = shown(all.changed);
+        const std::string as_set = shown(all.as_set, text);
+        const std::string changed = shown(all.changed, text);
         const Tone tone = as_set == changed ? Tone::Plain : Tone::Strong;
-        table.add_row({name, shown(all.really), as_set, {changed, tone}});
+        table.add_row({name, shown(all.really, text), as_set, {changed, tone}});
     };
     row("jobs that ended", [](const ReplayFigures& side) { return std::to_string(side.jobs); });
     row("mean wait", [](const ReplayFigures& side) { return time_text(side.mean_wait); });
@@ -59,10 +61,7 @@ std::string projects_table(const std::vector<ReplaySides>& projects, const Style
                  {.title = "PAUSES", .align = Align::Right}});
     for (const ReplaySides& one : projects) {
         const auto both = [&](auto text) {
-            const auto shown = [&](const ReplayFigures& side) {
-                return side.jobs > 0 ? text(side) : std::string("-");
-            };
-            return change_of(shown(one.as_set), shown(one.changed));
+            return change_of(shown(one.as_set, text), shown(one.changed, text));
         };
         const auto time = [&](model::Duration ReplayFigures::* figure) {
             return both([&](const ReplayFigures& side) { return time_text(side.*figure); });

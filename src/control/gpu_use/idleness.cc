@@ -39,12 +39,10 @@ std::optional<IdleAct> warn(Transaction& transaction, const model::Policy& polic
 
 }  // namespace
 
-std::optional<IdleAct> take_use(Transaction& transaction, UnwrittenUse& unwritten,
-                                const model::Policy& policy, const model::JobRecord& job,
-                                const UseSeen& seen) {
+std::optional<IdleAct> take_use(Transaction& transaction, const model::Policy& policy,
+                                const model::JobRecord& job, const UseSeen& seen) {
     if (job.state != model::JobState::Running) return std::nullopt;
-    const base::Duration runs = transaction.now() - job.last_start.value_or(transaction.now());
-    if (unwritten.add(seen, runs)) transaction.write_use(job.id);
+    transaction.add_use(job, seen);
     if (seen.idle == base::Duration{0} && !job.idle) return std::nullopt;
     return warn(transaction, policy, job, seen.idle);
 }

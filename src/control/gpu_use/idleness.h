@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-#include "control/gpu_use/unwritten_use.h"
 #include "control/transaction.h"
 #include "model/policy/policy.h"
 
@@ -15,9 +14,8 @@ namespace berth::control {
 
 // Of a job's attempt: notes and says what there is to be. What is to be done to it now, if
 // anything.
-std::optional<model::IdleAct> take_use(Transaction& transaction, UnwrittenUse& unwritten,
-                                       const model::Policy& policy, const model::JobRecord& job,
-                                       const UseSeen& seen);
+std::optional<model::IdleAct> take_use(Transaction& transaction, const model::Policy& policy,
+                                       const model::JobRecord& job, const UseSeen& seen);
 
 // "its GPUs did nothing for 42m", of a job that was warned.
 std::string idle_text(const Transaction& transaction, const model::JobRecord& job);
