@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
+
+#include "codec/log/event_log.h"
 
 namespace berth::simulation {
 namespace {
@@ -11,42 +14,17 @@ namespace {
 using base::JobId;
 using model::JobState;
 
-// Not valid for what is about no job.
-JobId job_in(const model::EventBody& body) {
-    return std::visit(
-        []<typename Event>(const Event& event) -> JobId {
-            if constexpr (requires { event.job; }) {
-                return event.job;
-            } else {
-                return {};
-            }
-        },
-        body);
-}
-
-template <typename Event>
-constexpr bool kIsOfCluster = false;
-template <>
-constexpr bool kIsOfCluster<model::LevelsSet> = true;
-template <>
-constexpr bool kIsOfCluster<model::PoolSet> = true;
-template <>
-constexpr bool kIsOfCluster<model::PoolRemoved> = true;
-template <>
-constexpr bool kIsOfCluster<model::NodeSet> = true;
-template <>
-constexpr bool kIsOfCluster<model::NodeUsedByOthers> = true;
-template <>
-constexpr bool kIsOfCluster<model::NodeMoved> = true;
-template <>
-constexpr bool kIsOfCluster<model::ProjectSet> = true;
-template <>
-constexpr bool kIsOfCluster<model::ProjectRemoved> = true;
-template <>
-constexpr bool kIsOfCluster<model::PolicySet> = true;
+template <typename Event, typename... Events>
+constexpr bool kIsOneOf = (std::is_same_v<Event, Events> || ...);
 
 bool is_of_cluster(const model::EventBody& body) {
-    return std::visit([]<typename Event>(const Event&) { return kIsOfCluster<Event>; }, body);
+    return std::visit(
+        []<typename Event>(const Event&) {
+            return kIsOneOf<Event, model::LevelsSet, model::PoolSet, model::PoolRemoved,
+                            model::NodeSet, model::NodeUsedByOthers, model::NodeMoved,
+                            model::ProjectSet, model::ProjectRemoved, model::PolicySet>;
+        },
+        body);
 }
 
 struct Mean {
@@ -183,7 +161,7 @@ TraceJob trace_job(const model::JobSubmitted& submitted, const Sums& sums) {
 void HistoryReader::read(model::Event&& event) {
     if (!std::exchange(has_begun_, true)) days_.from = std::max(days_.from, event.time);
     if (event.time > days_.to) return;
-    if (const JobId job = job_in(event.body); job.is_valid()) {
+    if (const JobId job = codec::job_of(event.body); job.is_valid()) {
         read_job(job, std::move(event));
     } else if (is_of_cluster(event.body)) {
         read_cluster(std::move(event));
